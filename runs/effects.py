@@ -1,0 +1,334 @@
+"""The one seam: all that an executor may do to the world goes through an `Effects`, a place in the run.
+
+A place has two ports: the *world* (what is called) and the *journal* (what was). In memory: a live world, no journal.
+Recording: live and a `MemoryJournal`. Replay: `Nothing` and the recording. Durable: a parking world and a stored
+journal. The executors are the same on all of them.
+
+An effect's id is its path (`figures/3/call`), its record carries a hash of the request, and another hash under a known
+id raises `Diverged`. Events are never journalled: executors derive them again, and `trace` reads them in program order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Awaitable
+from typing import Any, Protocol
+
+import msgspec
+
+from loopworth.runs.budget import Budget, Limits, reply_of
+from loopworth.runs.events import AnyEvent, GateAsked, GateDecided, LimitHit, ModelCalled, ToolCalled
+from loopworth.runs.journal import Journal, Record, digest, encode
+from loopworth.runs.message import Message, Reply, Request, ToolCall
+from loopworth.runs.observation import Observation, Status
+from loopworth.runs.outcome import BAD_FINISH, Diverged, Exit, Failed, Fenced, Outcome, Said, Stop, Waiting
+from loopworth.runs.usage import Usage
+from loopworth.runs.world import Decision, Question, World
+
+GRACE = 0.2
+"""Seconds past its deadline that a model call gets to stop itself before it is cut."""
+MOST_OUTPUT = 2048
+"""Output tokens that a model call may use where neither the file nor the model says."""
+
+decision_of = msgspec.json.Decoder(Decision).decode
+
+
+class ToolLayer(Protocol):
+    """What `Effects.tool` calls: implemented by `tools.Toolbox`."""
+
+    async def invoke(self, call: ToolCall, fx: Effects) -> Observation:
+        """The one answer to a call; raises only for a bug of ours, `Waiting`, or the limit of an outer run."""
+
+    def faulty(self, call: ToolCall) -> str | None:
+        """Why this call would be refused before it ran, if it would; touches nothing."""
+
+    def allowed_failures(self) -> dict[str, int | None]: ...
+
+
+class NoTools:
+    """The tool layer of a run without tools."""
+
+    async def invoke(self, call: ToolCall, fx: Effects) -> Observation:  # noqa: ARG002
+        return Observation(call.id, call.tool, "unknown_tool", f"there is no tool {call.tool!r}: this run has none")
+
+    def faulty(self, call: ToolCall) -> str | None:
+        return f"there is no tool {call.tool!r}"
+
+    def allowed_failures(self) -> dict[str, int | None]:
+        return {}
+
+
+class Executor(Protocol):
+    """Anything that runs: all five shapes. Raises `Stop`, `Waiting` or `Failed`; `execute` makes them outcomes."""
+
+    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome: ...
+
+
+class Effects:
+    """A place in a run. `input` and `tools` are those of the workflow that the place belongs to."""
+
+    __slots__ = ("budget", "input", "items", "journal", "offset", "path", "tools", "world")
+
+    def __init__(
+        self,
+        world: World,
+        journal: Journal | None = None,
+        budget: Budget | None = None,
+        tools: ToolLayer | None = None,
+        path: str = "",
+        offset: float = 0.0,
+    ) -> None:
+        self.world, self.journal, self.path, self.offset = world, journal, path, offset
+        self.budget = budget or Budget(Limits())
+        self.tools: ToolLayer = tools or NoTools()
+        self.input: dict[str, Any] = {}
+        self.items: list[AnyEvent | Said | Effects] = []
+
+    # -- places, events, the record --------------------------------------------------------------------------------
+
+    def at(self, name: str, limits: Limits | None = None) -> Effects:
+        """A named place below this one, with a budget of its own where `limits` are given.
+
+        Make places in program order and before the first await: that order is the order of the trace.
+        """
+        place = Effects(self.world, self.journal, self.budget, self.tools, f"{self.path}{name}/", self.offset)
+        place.input = self.input
+        if limits is not None:
+            place.budget = Budget(limits, place.path, self.budget, self.clock())
+            if self.journal is not None:
+                place.budget.restore(self.journal.records, self.tools.allowed_failures())
+        self.items.append(place)
+        return place
+
+    @property
+    def id(self) -> str:
+        """The place's own name as an effect id."""
+        return self.path[:-1]
+
+    def emit(self, event: AnyEvent) -> None:
+        self.items.append(event)
+
+    def record(self, message: Message, id: str | None = None) -> None:
+        """Put a message into the run's transcript, as said here."""
+        self.items.append(Said(self.id if id is None else id, message))
+
+    def trace(self) -> list[AnyEvent]:
+        """All events below this place, in program order."""
+        return [item for item in self.walk() if not isinstance(item, Said)]
+
+    def transcript(self) -> list[Said]:
+        """All messages below this place, in program order."""
+        return [item for item in self.walk() if isinstance(item, Said)]
+
+    def walk(self) -> list[AnyEvent | Said]:
+        found: list[AnyEvent | Said] = []
+        for item in self.items:
+            if isinstance(item, Effects):
+                found += item.walk()
+            else:
+                found.append(item)
+        return found
+
+    def clock(self) -> float:
+        """Active seconds since the run began; goes on after a resume."""
+        return self.world.clock() + self.offset
+
+    # -- the journal -----------------------------------------------------------------------------------------------
+
+    def hash(self, request: Any) -> str:
+        return "" if self.journal is None else digest(request)
+
+    def seen(self, id: str, hash: str) -> Record | None:
+        """The record under `id`, if there is one. Raises `Diverged` on another hash, `Stop` on a recorded refusal."""
+        record = None if self.journal is None else self.journal.records.get(id)
+        if record is None:
+            return None
+        if record.hash != hash:
+            raise Diverged(f"{id}: the recording holds another request under this id ({record.hash}, now {hash})")
+        if record.kind == "limit":
+            exit, owner, note = msgspec.json.decode(record.body)
+            self.emit(LimitHit(id, exit, owner or ""))
+            raise Stop(exit, owner, note)
+        return record
+
+    async def keep(self, id: str, hash: str, kind: Any, value: Any, began: float | None = None) -> None:
+        if self.journal is not None:
+            now = self.clock()
+            await self.journal.put(id, Record(hash, kind, encode(value), now if began is None else began, now))
+
+    # -- effects ---------------------------------------------------------------------------------------------------
+
+    async def model(self, name: str, request: Request, beyond: bool = False) -> Reply:
+        """One model call, admitted, recorded and settled. A reply that ended badly raises `Stop` with its reason.
+
+        `beyond` is the last word of `on_limit: answer`: it may pass this place's own budget.
+        """
+        id = self.path + name
+        hash = self.hash(request)
+        record = self.seen(id, hash)
+        began = self.clock()
+        if record is not None and record.kind == "model":
+            began, reply = record.began, reply_of(record.body)
+        else:
+            reply = await self.ask(id, hash, request, beyond)
+        self.emit(called(id, request.model, reply, began))
+        if reply.message:
+            self.record(reply.message, id)
+        if reply.finish in BAD_FINISH:
+            raise self.ended(reply, request)
+        return reply
+
+    async def ask(self, id: str, hash: str, request: Request, beyond: bool) -> Reply:
+        """Admit, call, settle, keep: the live half of `model`."""
+        want = request.max_tokens or MOST_OUTPUT
+        hold = await self.admit(id, hash, want, beyond)
+        began, usage = self.clock(), Usage(0, hold, usd=None, estimated=True)
+        request = msgspec.structs.replace(request, max_tokens=hold)
+        try:
+            reply = await self.within(id, request, None if beyond else self.budget.deadline())
+            usage = reply.usage
+        except (Stop, asyncio.CancelledError) as end:
+            finish = end.exit if isinstance(end, Stop) else "cancelled"
+            usage = Usage(None, None, usd=None) if isinstance(end, Stop) else usage
+            attempts = getattr(end, "attempts", ())
+            self.emit(ModelCalled(id, request.model, usage, finish, began, self.clock() - began, attempts))
+            raise
+        finally:
+            self.budget.settle(hold, usage)
+        if reply.finish == "length" and hold < want:
+            limit = f"only {hold} of {want} output tokens were left"
+            reply = msgspec.structs.replace(reply, note=reply.note or limit)
+        await self.keep(id, hash, "model", reply, began)
+        return reply
+
+    async def admit(self, id: str, hash: str, want: int, beyond: bool) -> int:
+        """Admission of a model call. A refusal is decided once, so it is part of the journal."""
+        began = self.clock()
+        try:
+            return await self.budget.admit("model", want, self.clock, beyond)
+        except Stop as stop:
+            self.emit(LimitHit(id, stop.exit, stop.owner or ""))
+            await self.keep(id, hash, "limit", (stop.exit, stop.owner, stop.note), began)
+            raise
+
+    async def within(self, id: str, request: Request, end: tuple[float, Budget] | None) -> Reply:
+        """Call the model; it stops itself at the deadline, and is cut a little after."""
+        if end is None:
+            return await self.world.model(request, id, None)
+        began = self.clock()
+        left = end[0] - began
+        try:
+            async with asyncio.timeout(left + GRACE):
+                return await self.world.model(request, id, left)
+        except TimeoutError:
+            held = Usage(0, request.max_tokens or 0, usd=None, estimated=True)
+            return Reply({}, finish="time_limit", usage=held, seconds=self.clock() - began)
+
+    def ended(self, reply: Reply, request: Request) -> Stop:
+        """The stop that a reply's bad finish means."""
+        exit: Exit = BAD_FINISH[reply.finish]
+        if exit == "time_limit":
+            end = self.budget.deadline()
+            return Stop(exit, end[1].path if end else None, reply.note or (end[1].words(exit) if end else ""))
+        spent = (b for b in self.budget.chain() if b.limits.tokens is not None and b.tokens >= b.limits.tokens)
+        if exit == "truncated" and (short := next(spent, None)) is not None:
+            return Stop("token_limit", short.path, short.words("token_limit"))
+        return Stop(exit, None, reply.note or reply.text[:400] or words(exit, request))
+
+    async def tool(self, name: str, call: ToolCall) -> Observation:
+        """One tool call through the tool layer, which never raises for the tool's or the model's fault."""
+        place, began = self.at(name), self.clock()
+        try:
+            seen = await self.tools.invoke(call, place)
+        except asyncio.CancelledError:
+            place.emit(ToolCalled(place.id, call.tool, "cancelled", began, self.clock() - began))
+            raise
+        place.emit(ToolCalled(place.id, call.tool, seen.status, began, seen.seconds))
+        return seen
+
+    def unrun(self, name: str, call: ToolCall, status: Status, why: str) -> Observation:
+        """The answer to a call that is not made: it leaves an event, and touches nothing."""
+        place = self.at(name)
+        place.emit(ToolCalled(place.id, call.tool, status, self.clock()))
+        return Observation(call.id, call.tool, status, why)
+
+    async def gate(self, name: str, question: Question) -> Decision:
+        """Ask a person, once; the time they take is not the run's. Raises `Waiting` where there is no decision yet."""
+        id = self.path + name
+        self.emit(GateAsked(id, question.tool))
+        record = self.seen(id, question.hash)
+        if record is not None:
+            decision = decision_of(record.body)
+        else:
+            began = self.clock()
+            decision = await self.world.gate(question, id)
+            self.budget.pause(self.clock() - began)
+            await self.keep(id, question.hash, "gate", decision)
+        self.emit(GateDecided(id, decision.choice, decision.by))
+        return decision
+
+    async def sleep(self, next: str, seconds: float) -> None:
+        """A pause before the place `next`; none when that place already left a record."""
+        prefix = f"{self.path}{next}/"
+        if self.journal is None or not any(id.startswith(prefix) for id in self.journal.records):
+            await self.world.sleep(seconds)
+
+
+def called(id: str, model: str, reply: Reply, began: float) -> ModelCalled:
+    """The event of a reply: its span includes the waits, which are shifted to the run's clock."""
+    waits = tuple((began + start, began + end) for start, end in reply.waits)
+    seconds = reply.seconds + sum(end - start for start, end in reply.waits)
+    return ModelCalled(id, model, reply.usage, reply.finish, began, seconds, reply.attempts, waits)
+
+
+def words(exit: Exit, request: Request) -> str:
+    """A bad end in words, where the endpoint gave none."""
+    return {
+        "truncated": f"the reply was cut at the output limit of {request.max_tokens or MOST_OUTPUT} tokens",
+        "filtered": "the endpoint's content filter stopped the reply",
+        "refused": "the model refused",
+    }.get(exit, "")
+
+
+async def together(*awaitables: Awaitable[Any]) -> list[Any]:
+    """All results, in order. Nothing in flight is abandoned: after all have ended, a bug is raised first, then a stop or
+    a failure (the first in program order), then one `Waiting` for all gates."""
+    if len(awaitables) == 1:
+        return [await awaitables[0]]
+    done = await asyncio.gather(*awaitables, return_exceptions=True)
+    errors = [result for result in done if isinstance(result, BaseException)]
+    if errors:
+        raise worst(errors)
+    return done
+
+
+def worst(errors: list[BaseException]) -> BaseException:
+    """The one of several ends that counts."""
+    ends = (Stop, Failed, Waiting)
+    bug = next((error for error in errors if not isinstance(error, ends)), None)
+    end = next((error for error in errors if isinstance(error, Stop | Failed)), None)
+    return bug or end or Waiting(*(gate for error in errors if isinstance(error, Waiting) for gate in error.gates))
+
+
+async def execute(executor: Executor, input: dict[str, Any], fx: Effects) -> Outcome:
+    """Run an executor to its end and make that end an `Outcome`, with all events and messages.
+
+    A cancelled run returns `cancelled` instead of raising, so that what was paid is kept. A bug of ours becomes
+    `harness_error` with its traceback. Only `Diverged` and `Fenced` are raised: the run is not ours to finish then.
+    """
+    try:
+        outcome = await executor.run(input, fx)
+    except Stop as stop:
+        outcome = Outcome(None, stop.exit, stop.note)
+    except Waiting as waiting:
+        outcome = Outcome(None, "waiting", f"waits for a decision at {', '.join(waiting.gates)}", waiting.gates)
+    except Failed as failed:
+        outcome = Outcome(None, "step_failed", str(failed))
+    except asyncio.CancelledError:
+        outcome = Outcome(None, "cancelled")
+    except (Diverged, Fenced):
+        raise
+    except Exception as bug:
+        outcome = Outcome(None, "harness_error", f"{type(bug).__name__}: {bug}", traceback=traceback.format_exc())
+    return msgspec.structs.replace(outcome, events=fx.trace(), transcript=fx.transcript(), seconds=fx.clock())

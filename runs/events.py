@@ -1,0 +1,72 @@
+"""Everything that can happen in a run, one small class each. All that is reported is a fold over these.
+
+`at` is the effect's id or the place's path, and (type, at) is unique in a run. Times are seconds on the run's clock.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from loopworth.runs.message import Attempt
+from loopworth.runs.usage import Usage, Value
+
+
+class Event(Value, frozen=True, tag=True):
+    at: str
+
+
+class ModelCalled(Event, frozen=True):
+    """A model was asked. `finish` is the reply's, or `cancelled`, or the exit reason of an endpoint that failed.
+
+    `seconds` is the whole span since `began`; `waits` are the parts of it spent queueing or sleeping off a rate limit.
+    """
+
+    model: str = ""
+    usage: Usage = Usage()
+    finish: str = "stop"
+    began: float = 0.0
+    seconds: float = 0.0
+    attempts: tuple[Attempt, ...] = ()
+    waits: tuple[tuple[float, float], ...] = ()
+
+
+class ToolCalled(Event, frozen=True):
+    """A tool call got its one answer, whether or not the tool ran (`status`)."""
+
+    tool: str = ""
+    status: str = "ok"
+    began: float = 0.0
+    seconds: float = 0.0
+
+
+class GateAsked(Event, frozen=True):
+    tool: str = ""
+
+
+class GateDecided(Event, frozen=True):
+    choice: str = ""
+    by: str = ""
+
+
+class StepDone(Event, frozen=True):
+    """A pipeline step ended: `done`, `skipped`, `failed` or `waiting`."""
+
+    state: str = "done"
+
+
+class RouteTaken(Event, frozen=True):
+    """A router chose. `rule` says how: `if`, `model`, `otherwise`; `said` is the model's own text, if it was asked."""
+
+    label: str = ""
+    rule: str = ""
+    said: str = ""
+
+
+class LimitHit(Event, frozen=True):
+    """A limit was reached. `owner` is the path of the budget it belongs to ("" is the run's own)."""
+
+    limit: str = ""
+    owner: str = ""
+
+
+AnyEvent: TypeAlias = ModelCalled | ToolCalled | GateAsked | GateDecided | StepDone | RouteTaken | LimitHit

@@ -1,0 +1,79 @@
+"""Chat messages in their wire shape, and one model turn: what is asked (`Request`) and what comes back (`Reply`)."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from loopworth.runs.usage import Usage, Value
+
+Message: TypeAlias = dict[str, Any]
+"""One chat message: `{"role": …, "content": …}`, with `tool_calls` or `tool_call_id` where they apply."""
+
+
+def system(content: Any) -> Message:
+    return {"role": "system", "content": content}
+
+
+def user(content: Any) -> Message:
+    return {"role": "user", "content": content}
+
+
+def assistant(content: Any) -> Message:
+    return {"role": "assistant", "content": content}
+
+
+class ToolCall(Value, frozen=True):
+    """A call that a model or a pipeline step wants made.
+
+    `arguments` is the model's own text, not yet parsed, or an object from a step. `note` says what the reply around it
+    shows of the call, such as that it was probably cut; it is told with the error if the arguments turn out unreadable.
+    """
+
+    id: str
+    tool: str
+    arguments: Any = None
+    note: str = ""
+
+
+class Attempt(Value, frozen=True):
+    """One HTTP request behind a reply. `status` is None where no answer came; `waited` seconds passed before it."""
+
+    status: int | None
+    error: str = ""
+    waited: float = 0.0
+
+
+class Reply(Value, frozen=True):
+    """One model turn. `message` is what the endpoint sent, in wire shape; the other fields are read from it.
+
+    `finish` is normalised: `stop`, `tool_calls`, or a bad end, one of `runs.outcome.BAD_FINISH` (`length`,
+    `content_filter`, `refusal`, `context_overflow`, `time_limit`); `note` is its reason in words. `seconds` is the
+    service time of the request that succeeded; `waits` are the spans (start, end; run clock) in which the call was
+    queueing for the endpoint or sleeping off a rate limit. `attempts` lists every request, the failed ones too.
+    """
+
+    message: Message
+    calls: tuple[ToolCall, ...] = ()
+    text: str = ""
+    finish: str = "stop"
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    note: str = ""
+    attempts: tuple[Attempt, ...] = ()
+    waits: tuple[tuple[float, float], ...] = ()
+
+
+class Request(Value, frozen=True):
+    """One model call, ready to be sent. `model` is a key of the world's models.
+
+    `tools` are tool schemas in wire shape; `schema` is a JSON schema that the reply must follow. `max_tokens` is the
+    most output that may come back; None leaves it to the model's own setting. `seed` overrides the model's.
+    """
+
+    messages: list[Message]
+    model: str = ""
+    tools: tuple[dict[str, Any], ...] = ()
+    schema: dict[str, Any] | None = None
+    tool_choice: str = "auto"
+    max_tokens: int | None = None
+    seed: int | None = None

@@ -1,0 +1,174 @@
+"""How a run ended, and the signals that end one.
+
+    Exception
+    ├── Stop       a run's end that is not an answer: a limit, a refusal, an endpoint that is down
+    ├── Waiting    a gate has no decision yet; the activation ends and a decision starts the next
+    ├── Failed     a pipeline step failed, with its reason
+    ├── Diverged   the journal holds another request under this id (a changed file, or a bug of ours)
+    └── Fenced     a newer activation of this run owns the journal
+
+`execute` (runs.effects) turns the first three into an `Outcome`; anything else is a bug and becomes `harness_error`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from loopworth.runs.events import AnyEvent, ModelCalled, RouteTaken, ToolCalled
+from loopworth.runs.message import Message
+from loopworth.runs.usage import Usage, Value
+
+Exit = Literal[
+    "success",
+    "turn_limit",
+    "tool_call_limit",
+    "token_limit",
+    "cost_limit",
+    "time_limit",
+    "repetition",
+    "tool_failures",
+    "truncated",
+    "filtered",
+    "refused",
+    "empty",
+    "unparsable",
+    "context_overflow",
+    "guardrail",
+    "rejected",
+    "waiting",
+    "check_failed",
+    "step_failed",
+    "no_route",
+    "invalid_input",
+    "cancelled",
+    "provider_error",
+    "harness_error",
+]
+BAD_FINISH: dict[str, Exit] = {
+    "length": "truncated",
+    "content_filter": "filtered",
+    "refusal": "refused",
+    "context_overflow": "context_overflow",
+    "time_limit": "time_limit",
+}
+"""The finishes of a reply that end a run, and the exit reason each becomes."""
+APART: tuple[Exit, ...] = ("waiting", "cancelled", "provider_error", "harness_error")
+"""Ends that say nothing about the workflow: counted apart, never scored as wrong."""
+
+
+class Stop(Exception):
+    """Ends a run with `exit`. `owner` is the path of the budget that was hit; None where it was no limit."""
+
+    def __init__(self, exit: Exit, owner: str | None = None, note: str = "") -> None:
+        super().__init__(exit, owner, note)
+        self.exit: Exit = exit
+        self.owner, self.note = owner, note
+
+    def __str__(self) -> str:
+        return f"{self.exit}: {self.note}" if self.note else self.exit
+
+
+class Waiting(Exception):
+    """One or more gates wait for a person; `gates` are their effect ids."""
+
+    def __init__(self, *gates: str) -> None:
+        super().__init__(*gates)
+        self.gates = gates
+
+
+class Failed(Exception):
+    """A pipeline step failed; the text names the step and the reason."""
+
+
+class Diverged(Exception):
+    """A recorded effect was asked for with another request."""
+
+
+class Fenced(Exception):
+    """Another activation of this run has taken over its journal."""
+
+
+class Said(Value, frozen=True):
+    """One message of the transcript, and the place in the run where it was said."""
+
+    at: str
+    message: Message
+
+
+class Outcome(Value, frozen=True):
+    """What a run leaves, whatever ended it.
+
+    An executor returns one with `answer`, `exit` and `note`; `execute` fills in the rest. `transcript` holds every
+    message in program order, the dropped and the cut ones too. `seconds` is the run's active time by the run clock.
+    """
+
+    answer: Any = None
+    exit: Exit = "success"
+    note: str = ""
+    gates: tuple[str, ...] = ()
+    events: list[AnyEvent] = []
+    transcript: list[Said] = []
+    seconds: float = 0.0
+    traceback: str = ""
+
+    @property
+    def usage(self) -> Usage:
+        """The sum over all model calls."""
+        return sum((e.usage for e in self.events if type(e) is ModelCalled), Usage())
+
+    @property
+    def model_calls(self) -> int:
+        return sum(type(e) is ModelCalled for e in self.events)
+
+    @property
+    def tool_calls(self) -> int:
+        """Calls that a tool really answered: refused, repeated and unknown ones are not counted."""
+        return sum(type(e) is ToolCalled and e.status in RAN for e in self.events)
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The tools called, in program order."""
+        return tuple(e.tool for e in self.events if type(e) is ToolCalled)
+
+    @property
+    def route(self) -> str | None:
+        """The label of the first route taken, if a router ran."""
+        return next((e.label for e in self.events if type(e) is RouteTaken), None)
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is an answer to score (`on_limit` may leave one beside another exit reason)."""
+        return self.answer is not None
+
+    @property
+    def latency(self) -> float:
+        """Seconds the run took, without the spans in which all it did was queue or sleep off a rate limit."""
+        return max(0.0, self.seconds - idle(self.events))
+
+
+RAN = ("ok", "tool_error", "timed_out", "uncertain", "cancelled")
+
+
+def idle(events: Iterable[AnyEvent]) -> float:
+    """Seconds in which some call waited for its endpoint and nothing else was under way: the union of all waits less
+    the union of all spans of work."""
+    waits: list[tuple[float, float]] = []
+    works: list[tuple[float, float]] = []
+    for e in events:
+        if type(e) is ModelCalled:
+            waits += e.waits
+            edges = [e.began, *(t for wait in e.waits for t in wait), e.began + e.seconds]
+            works += zip(edges[::2], edges[1::2], strict=True)
+        elif type(e) is ToolCalled:
+            works.append((e.began, e.began + e.seconds))
+    return covered(waits + works) - covered(works) if waits else 0.0
+
+
+def covered(spans: Iterable[tuple[float, float]]) -> float:
+    """The length of the union of spans."""
+    total, reached = 0.0, float("-inf")
+    for start, end in sorted(spans):
+        total += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return total

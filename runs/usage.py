@@ -1,0 +1,53 @@
+"""What a model call used, in tokens and money."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Value(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The root of loopworth's frozen values: cheap to make, compared by content, encoded as plain JSON objects."""
+
+
+def both(a: Any, b: Any) -> Any:
+    """`a + b`, where None means unknown: unknown plus anything is unknown."""
+    return None if a is None or b is None else a + b
+
+
+class Usage(Value, frozen=True):
+    """Tokens and US dollars of one model call, or of several added up.
+
+    `None` is *unknown*, never 0, and a sum with an unknown part is unknown. `cached` is part of `input` and `reasoning`
+    is part of `output`; neither is added again. `usd` is 0.0 only where nothing is billed (an embedded or a scripted
+    model). `estimated` marks a call that was cut before it said what it used: the figures are then what was held for
+    it, an upper bound.
+    """
+
+    input: int | None = 0
+    output: int | None = 0
+    cached: int = 0
+    reasoning: int = 0
+    usd: float | None = 0.0
+    estimated: bool = False
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            both(self.input, other.input),
+            both(self.output, other.output),
+            self.cached + other.cached,
+            self.reasoning + other.reasoning,
+            both(self.usd, other.usd),
+            self.estimated or other.estimated,
+        )
+
+    @property
+    def tokens(self) -> int | None:
+        """Input and output together; None where either is unknown."""
+        return None if self.input is None or self.output is None else self.input + self.output
+
+    @property
+    def counted(self) -> int:
+        """The tokens that are known: what a budget can charge."""
+        return (self.input or 0) + (self.output or 0)

@@ -1,0 +1,97 @@
+"""What is called: models, people, the clock."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal, Protocol
+
+from loopworth.runs.message import Reply, Request
+from loopworth.runs.outcome import Diverged, Waiting
+from loopworth.runs.usage import Value
+
+
+class Question(Value, frozen=True):
+    """What a gate asks a person. `hash` binds the decision to the exact canonical arguments."""
+
+    tool: str
+    arguments: dict[str, Any]
+    hash: str
+    text: str = ""
+    choices: tuple[str, ...] = ("approve", "reject")
+
+
+class Decision(Value, frozen=True):
+    """A person's answer to a `Question`, and who gave it; `arguments` replace the call's where the choice is `edit`."""
+
+    choice: Literal["approve", "edit", "reject"]
+    by: str = ""
+    arguments: dict[str, Any] | None = None
+    note: str = ""
+
+
+Ask = Callable[[Question, str], Awaitable[Decision]]
+"""Asks a person: (question, effect id) → decision. May raise `Waiting`."""
+
+
+class Model(Protocol):
+    """One chat model. `reply` may stop itself after `seconds` (finish `time_limit`) with what came so far."""
+
+    async def reply(self, request: Request, seconds: float | None) -> Reply: ...
+
+
+class World(Protocol):
+    async def model(self, request: Request, id: str, seconds: float | None) -> Reply: ...
+
+    async def gate(self, question: Question, id: str) -> Decision: ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+    def clock(self) -> float:
+        """Seconds since this activation of the run began; never goes back."""
+
+
+class Live:
+    """The real world: models by key, a person by `ask`. A gate without anybody to ask raises `Waiting`."""
+
+    def __init__(
+        self,
+        models: Mapping[str, Any],
+        ask: Ask | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._models, self._ask, self._clock, self._began, self.sleep = models, ask, clock, clock(), sleep
+
+    async def model(self, request: Request, id: str, seconds: float | None) -> Reply:
+        model = self._models[request.model]
+        if getattr(model, "by_id", False):
+            reply: Reply = await model.reply(request, seconds, id)
+        else:
+            reply = await model.reply(request, seconds)
+        return reply
+
+    async def gate(self, question: Question, id: str) -> Decision:
+        if self._ask is None:
+            raise Waiting(id)
+        return await self._ask(question, id)
+
+    def clock(self) -> float:
+        return self._clock() - self._began
+
+
+class Nothing:
+    """The world of a replay: whatever is not in the recording is a divergence."""
+
+    async def model(self, request: Request, id: str, seconds: float | None) -> Reply:  # noqa: ARG002
+        raise Diverged(f"model call {id} is not in the recording")
+
+    async def gate(self, question: Question, id: str) -> Decision:  # noqa: ARG002
+        raise Diverged(f"decision {id} is not in the recording")
+
+    async def sleep(self, seconds: float) -> None:
+        """A replay waits for nothing."""
+
+    def clock(self) -> float:
+        return 0.0
