@@ -1,0 +1,418 @@
+"""YAML as loopworth reads it: plain values, where each of them stands, and every slip of the pen at once.
+
+Scalars are `null ~` and nothing, `true false`, JSON numbers; everything else is the text that was written (`no`, `on`,
+`0123`, dates). Numbers remember their spelling. Tags, tabs, duplicate and non-text keys are faults.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from loopworth.workflows.faults import Fault
+
+Key = str | int
+Place = tuple[Key, ...]
+
+LARGEST = 1 << 20  # bytes of one file
+DEEPEST = 60  # nested lists and mappings
+MOST_ALIASED = 20_000  # values that aliases may add to a file
+
+NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+TAGGED = re.compile(r"(?:&[^\s,\[\]{}]+\s+)?(!\S*)")
+ENTRY = re.compile(r"(?P<lead>\s*(?:- +)*(?:[\w.\"'-]+\s*:\s+|- +))(?P<value>\S.*?)\s*$")
+HOLE = "\ue000"  # stands for a value that could not be read, so that the rest of the file still is
+
+
+class Int(int):
+    """A whole number that remembers how it was written."""
+
+    text: str
+
+
+class Float(float):
+    """A number that remembers how it was written: `3.10` stays `3.10` where a text is wanted."""
+
+    text: str
+
+
+class Broken:
+    """A value that could not be read; its fault has been reported, so nothing more is said of it."""
+
+    def __repr__(self) -> str:
+        return "BROKEN"
+
+
+BROKEN = Broken()
+
+
+def spelled(value: Any) -> Any:
+    """A plain scalar as the text that was written; any other value as it is."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return getattr(value, "text", value)
+
+
+def plain(value: Any, schema: Mapping[str, Any] | None = None) -> Any:
+    """`value` of Python's own types alone; a number becomes its text where `schema` (a JSON schema) wants a text."""
+    schema = schema or {}
+    if isinstance(value, dict):
+        fields = schema.get("properties") or {}
+        return {key: plain(part, fields.get(key)) for key, part in value.items()}
+    if isinstance(value, list):
+        items = schema.get("items")
+        return [plain(part, items if isinstance(items, dict) else None) for part in value]
+    if isinstance(value, Int | Float) and schema.get("type") == "string":
+        return value.text
+    return int(value) if isinstance(value, Int) else float(value) if isinstance(value, Float) else value
+
+
+class Mark(NamedTuple):
+    """A position: `index` from 0 into the text, `line` and `column` from 1."""
+
+    index: int
+    line: int
+    column: int
+
+
+class Spot(NamedTuple):
+    """Where a value stands, and where its key does."""
+
+    key: Mark
+    value: Mark
+    end: int
+    scalar: bool
+
+
+@dataclass(frozen=True)
+class Document:
+    """One YAML file: its plain `value`, the faults of reading it, and the place of each part by its path of keys."""
+
+    file: str
+    value: Any
+    faults: list[Fault]
+    text: str = ""
+    spots: dict[Place, Spot] = field(default_factory=dict)
+
+    def where(self, path: Place, key: bool = False) -> tuple[int, int]:
+        """Line and column, from 1, of the value at `path` (or of its key), else of the nearest thing above it."""
+        while path and path not in self.spots:
+            path = path[:-1]
+        spot = self.spots.get(path)
+        if spot is None:
+            return 1, 1
+        mark = spot.key if key else spot.value
+        return mark.line, mark.column
+
+    def fault(self, path: Place, what: str, instead: str = "", key: bool = False) -> Fault:
+        """A fault at the value (or the key) that `path` names."""
+        return Fault(self.file, *self.where(path, key), what, instead)
+
+    def find(self, path: Place, word: str) -> tuple[int, int]:
+        """Where `word` first stands, as a word of its own, in the text at `path`; else where that text begins."""
+        spot = self.spots.get(path)
+        if spot is None:
+            return self.where(path)
+        found = re.compile(rf"(?<![\w.]){re.escape(word)}(?!\w)").search(self.text, spot.value.index, spot.end)
+        return position(self.text, found.start()) if found else (spot.value.line, spot.value.column)
+
+    def fault_in(self, path: Place, word: str, what: str, instead: str = "") -> Fault:
+        """A fault at `word` inside the text at `path`."""
+        return Fault(self.file, *self.find(path, word), what, instead)
+
+    def cut(self, path: Place) -> bool:
+        """Whether the unquoted text at `path` ends because ` #` cut it short, and not at a comment set apart from it.
+
+        A comment stands two spaces or more away, or follows a single word, name, number or path with `# `.
+        """
+        spot = self.spots.get(path)
+        if spot is None or not spot.scalar or self.text[spot.value.index : spot.value.index + 1] in ("'", '"', "|", ">"):
+            return False
+        rest = re.compile(r"( +)#(.?)").match(self.text, spot.end)
+        if rest is None:
+            return False
+        gap, words = len(rest[1]), len(self.text[spot.value.index : spot.end].split())
+        apart = rest[2] in ("", " ", "\n")
+        return not apart or words > 1 if gap == 1 else words > 1 and not apart
+
+
+def position(text: str, index: int) -> tuple[int, int]:
+    """Line and column, from 1, of a place in a text."""
+    return text.count("\n", 0, index) + 1, index - (text.rfind("\n", 0, index) + 1) + 1
+
+
+def read(path: Path | str) -> Document:
+    """The YAML file at `path`; what cannot be read at all is a document without a value and with one fault."""
+    try:
+        raw = Path(path).read_bytes()
+    except OSError as error:
+        return Document(str(path), None, [Fault(str(path), 1, 1, f"cannot be read: {error.strerror}")])
+    if len(raw) > LARGEST:
+        return Document(str(path), None, [Fault(str(path), 1, 1, "is larger than 1 MiB", "split it into several files")])
+    try:
+        return parse(raw.decode("utf-8-sig"), str(path))
+    except UnicodeDecodeError as error:
+        line, column = position(raw[: error.start].decode("utf-8", "replace"), error.start)
+        return Document(str(path), None, [Fault(str(path), line, column, "is not UTF-8 text", "save it as UTF-8")])
+
+
+def parse(text: str, file: str) -> Document:
+    """The YAML in `text`, as if it stood in `file`."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if len(text.encode()) > LARGEST:
+        return Document(file, None, [Fault(file, 1, 1, "is larger than 1 MiB", "split it into several files")])
+    root, faults = compose(text, file)
+    if root is None:
+        if not faults:
+            faults = [Fault(file, 1, 1, "the file is empty")]
+        return Document(file, None, faults, text)
+    reader = Reader(text, file)
+    value = reader.value(root, ())
+    if isinstance(value, dict):
+        value = {key: part for key, part in value.items() if not key.startswith("x-")}
+    return Document(file, value, faults + reader.faults, text, reader.spots)
+
+
+def compose(text: str, file: str) -> tuple[Any, list[Fault]]:
+    """The node tree, and the faults of syntax; a slip that one line holds is mended, so that the others show as well."""
+    # ruamel.yaml takes 40 ms to import: only when a file is read.
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    faults: list[Fault] = []
+    while True:
+        try:
+            return YAML(typ="safe", pure=True).compose(text), faults
+        except RecursionError:
+            return None, [*faults, Fault(file, 1, 1, f"is nested more than {DEEPEST} levels deep")]
+        except MarkedYAMLError as error:
+            fault, mendable = syntax_fault(error, text, file)
+            faults.append(fault)
+            lines = text.split("\n")
+            entry = ENTRY.match(lines[fault.line - 1]) if mendable and fault.line <= len(lines) else None
+            if entry is None or HOLE in lines[fault.line - 1]:
+                return None, faults
+            lines[fault.line - 1] = entry["lead"] + HOLE
+            text = "\n".join(lines)
+        except YAMLError as error:
+            index = getattr(error, "position", 0)
+            character = ascii(chr(error.character)) if isinstance(getattr(error, "character", None), int) else "a character"
+            return None, [*faults, Fault(file, *position(text, index), f"{character} is not allowed in YAML", "remove it")]
+
+
+QUOTE = 'put it in quotes: "{{ … }}"'
+JSON_BRACES = "JSON braces are single here: `{{` starts a template"
+
+
+def syntax_fault(error: Any, text: str, file: str) -> tuple[Fault, bool]:
+    """A parser's error in plain words, and whether one line holds the whole of it."""
+    mark = error.problem_mark or error.context_mark
+    lines = text.split("\n")
+    line = lines[mark.line] if mark.line < len(lines) else ""
+    what, instead, mendable, mark = slip(error, line, mark)
+    return Fault(file, mark.line + 1, mark.column + 1, what, instead), mendable
+
+
+def slip(error: Any, line: str, mark: Any) -> tuple[str, str, bool, Any]:
+    """(what is wrong, what to write, whether it is this line's alone, where) for one error of the parser."""
+    problem, context, start = error.problem or "", error.context or "", error.context_mark
+    entry = ENTRY.match(line)
+    value = entry["value"] if entry else line.strip()
+    here = start is None or start.line == mark.line
+    if "'\\t'" in problem:
+        return "tabs are not allowed", "indent with spaces", False, mark
+    if "escape character" in problem:
+        return f"{problem} in double quotes", "write patterns in single quotes: '[0-9]\\d'", True, mark
+    if re.search(r'\{\{\s*"[^"{}]*"\s*:', value):
+        return "`{{` starts a template, and this is not one", f"{JSON_BRACES}; put the text in '…' or use |", True, mark
+    if value.startswith("{{"):
+        return "an unquoted `{{` is YAML's own brace", QUOTE, True, mark
+    if "mapping values are not allowed" in problem:
+        if entry and entry.start("value") < mark.column:
+            return "the text has `: ` in it", "quote it, or use |", True, mark
+        return "a key is not possible here", "check the indentation: keys of one mapping start in one column", False, mark
+    if "flow" in context and here and re.search(r"got '(\{|\[|<scalar>)'", problem):
+        return "the text inside { } is cut short here", "inside { } quote it, or use one line per key", True, mark
+    if "flow" in context:
+        return f"the `{'[' if 'sequence' in context else '{'}` here is not closed", "close it", False, start or mark
+    if "found '<scalar>'" in problem and value[:1] in ("'", '"'):
+        return "text after the closing quote", "wrap all in '…'", True, mark
+    if "undefined alias" in problem:
+        return problem.replace("found ", ""), "put a text that starts with * in quotes", True, mark
+    if "quoted scalar" in context:
+        return "the quote here is not closed", "close it", False, start or mark
+    if "cannot start any token" in problem:
+        return f"an unquoted text cannot start with {problem.split()[2]}", "put it in quotes", True, mark
+    if "another document" in problem:
+        return "a second document starts here", "one document a file", False, mark
+    if "<block end>" in problem:
+        return "this line does not fit the lines above it", "check the indentation", False, mark
+    return f"{context} {problem}".strip(), "", False, mark
+
+
+class Reader:
+    """The constructor: nodes to plain values, with the place of each; collects what is not loopworth's YAML."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.text, self.file = text, file
+        self.faults: list[Fault] = []
+        self.spots: dict[Place, Spot] = {}
+        self.seen: set[int] = set()
+        self.aliased = 0
+        self.open: list[int] = []
+
+    def fault(self, mark: Any, what: str, instead: str = "") -> None:
+        self.faults.append(Fault(self.file, mark.line + 1, mark.column + 1, what, instead))
+
+    def value(self, node: Any, path: Place, key: Any = None) -> Any:
+        """The value of a node, whose place is noted under `path`."""
+        mark = node.start_mark
+        at = key.start_mark if key is not None else mark
+        scalar = node.id == "scalar"
+        self.spots[path] = Spot(spot(at), spot(mark), node.end_mark.index, scalar)
+        if id(node) in self.open:
+            self.fault(at, "the value contains itself")
+            return BROKEN
+        if len(self.open) >= DEEPEST:
+            self.fault(at, f"nested more than {DEEPEST} levels deep")
+            return BROKEN
+        if id(node) in self.seen and (too_many := self.alias(at)):
+            return too_many
+        self.seen.add(id(node))
+        if tag := TAGGED.match(self.text, mark.index, node.end_mark.index):
+            return self.tagged(mark, tag[1])
+        if scalar:
+            return self.scalar(node)
+        self.open.append(id(node))
+        try:
+            return self.sequence(node, path) if node.id == "sequence" else self.mapping(node, path)
+        finally:
+            self.open.pop()
+
+    def alias(self, at: Any) -> Broken | None:
+        self.aliased += 1
+        if self.aliased <= MOST_ALIASED:
+            return None
+        if self.aliased == MOST_ALIASED + 1:
+            self.fault(at, f"aliases make more than {MOST_ALIASED:,} values of this file", "write the values out, or use less")
+        return BROKEN
+
+    def tagged(self, mark: Any, tag: str) -> Broken:
+        name = tag.lstrip("!").split(":")[0]
+        wanted = f"write `not {name}`" if name.isidentifier() and not tag.startswith("!!") else "leave the tag out"
+        self.fault(mark, f"tags are not allowed: {tag}", f"{wanted}, or put a text that starts with ! in quotes")
+        return BROKEN
+
+    def scalar(self, node: Any) -> Any:
+        text = node.value
+        if text == HOLE:
+            return BROKEN
+        if node.anchor and node.anchor.startswith("&"):
+            self.fault(node.start_mark, "`&&` is YAML's anchor here", "write `and`, and wrap all in '…'")
+            return BROKEN
+        return text if node.style else plain_scalar(text)
+
+    def sequence(self, node: Any, path: Place) -> list[Any]:
+        return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
+
+    def mapping(self, node: Any, path: Place) -> Any:
+        if node.flow_style and len(node.value) == 1 and node.value[0][0].id == "mapping":
+            self.fault(node.start_mark, "an unquoted `{{` is YAML's own brace", QUOTE)
+            return BROKEN
+        own: dict[str, Any] = {}
+        merged: list[Any] = []
+        lines: dict[str, int] = {}
+        for key, item in node.value:
+            if key.value == "<<" and not key.style and key.id == "scalar":
+                merged += self.merged(key, item)
+            elif (name := self.key(key)) is None:
+                continue
+            elif name in own:
+                self.fault(key.start_mark, f"the key {name!r} is written twice", f"the first is in line {lines[name]}")
+            elif node.flow_style and bare(key, item, self.text):
+                self.fault(key.start_mark, f"{name!r} is a key without a value", "quote the text: it has a comma")
+            else:
+                own[name], lines[name] = self.value(item, (*path, name), key), key.start_mark.line + 1
+        for key, item in merged:
+            name = self.key(key)
+            if name is not None and name not in own:
+                own[name] = self.value(item, (*path, name), key)
+        return own
+
+    def merged(self, key: Any, item: Any) -> list[Any]:
+        """The entries that `<<` brings: of a mapping, or of several, the first of which wins."""
+        sources = item.value if item.id == "sequence" else [item]
+        if any(source.id != "mapping" for source in sources):
+            self.fault(key.start_mark, "`<<` takes a mapping, or a list of mappings")
+            return []
+        if any(id(source) in self.open for source in sources):
+            self.fault(key.start_mark, "the value contains itself")
+            return []
+        entries: list[Any] = []
+        for source in sources:
+            for inner, value in source.value:
+                self.aliased += 1
+                entries += self.merged_once(inner, value) if inner.value == "<<" else [(inner, value)]
+        return entries if self.aliased <= MOST_ALIASED else []
+
+    def merged_once(self, key: Any, item: Any) -> list[Any]:
+        self.open.append(id(item))
+        try:
+            return self.merged(key, item) if len(self.open) < DEEPEST else []
+        finally:
+            self.open.pop()
+
+    def key(self, node: Any) -> str | None:
+        """The text of a key; None, with a fault, for a key that is not a text."""
+        if node.id != "scalar":
+            self.fault(node.start_mark, "a key must be a text", "put it in quotes")
+            return None
+        if tag := TAGGED.match(self.text, node.start_mark.index, node.end_mark.index):
+            self.tagged(node.start_mark, tag[1])
+            return None
+        if not node.style and not isinstance(plain_scalar(node.value), str):
+            shown = node.value or "nothing"
+            self.fault(node.start_mark, f"a key must be a text, and {shown} is not", f"put it in quotes: '{node.value}'")
+            return None
+        return str(node.value)
+
+
+def spot(mark: Any) -> Mark:
+    return Mark(mark.index, mark.line + 1, mark.column + 1)
+
+
+def bare(key: Any, item: Any, text: str) -> bool:
+    """Whether an entry of `{ }` was written without a colon, as what follows a comma in an unquoted text is."""
+    return item.value == "" and ":" not in text[key.end_mark.index : item.end_mark.index + 1] and not item.style
+
+
+def plain_scalar(text: str) -> Any:
+    """What an unquoted scalar means."""
+    if text in ("", "~", "null"):
+        return None
+    if text in ("true", "false"):
+        return text == "true"
+    if not NUMBER.fullmatch(text) or len(text) > 300:
+        return text
+    number: Int | Float = Int(text) if text.lstrip("-").isdigit() else Float(text)
+    if math.isinf(number):
+        return text
+    number.text = text
+    return number
+
+
+def leaves(value: Any, path: Place = ()) -> Iterator[tuple[Place, Any]]:
+    """Each scalar below `value`, with its path."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from leaves(part, (*path, key))
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from leaves(part, (*path, index))
+    else:
+        yield path, value
+
