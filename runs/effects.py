@@ -237,20 +237,24 @@ class Effects:
         return Stop(exit, None, reply.note or reply.text[:400] or words(exit, request))
 
     async def tool(self, name: str, call: ToolCall) -> Observation:
-        """One tool call through the tool layer, which never raises for the tool's or the model's fault."""
-        place, began = self.at(name), self.clock()
+        """One tool call, at a place of its own below this one."""
+        return await self.at(name).call(call)
+
+    async def call(self, call: ToolCall) -> Observation:
+        """One tool call, made at this place through the tool layer, which never raises for the tool's or the model's
+        fault."""
+        began = self.clock()
         try:
-            seen = await self.tools.invoke(call, place)
+            seen = await self.tools.invoke(call, self)
         except asyncio.CancelledError:
-            place.emit(ToolCalled(place.id, call.tool, "cancelled", began, self.clock() - began))
+            self.emit(ToolCalled(self.id, call.tool, "cancelled", began, self.clock() - began))
             raise
-        place.emit(ToolCalled(place.id, call.tool, seen.status, began, seen.seconds))
+        self.emit(ToolCalled(self.id, call.tool, seen.status, began, seen.seconds))
         return seen
 
-    def unrun(self, name: str, call: ToolCall, status: Status, why: str) -> Observation:
-        """The answer to a call that is not made: it leaves an event, and touches nothing."""
-        place = self.at(name)
-        place.emit(ToolCalled(place.id, call.tool, status, self.clock()))
+    def unrun(self, call: ToolCall, status: Status, why: str) -> Observation:
+        """The answer to a call that is not made at this place: it leaves an event, and touches nothing."""
+        self.emit(ToolCalled(self.id, call.tool, status, self.clock()))
         return Observation(call.id, call.tool, status, why)
 
     async def gate(self, name: str, question: Question) -> Decision:
@@ -292,8 +296,10 @@ def words(exit: Exit, request: Request) -> str:
 
 
 async def together(*awaitables: Awaitable[Any]) -> list[Any]:
-    """All results, in order. Nothing in flight is abandoned: after all have ended, a bug is raised first, then a stop or
-    a failure (the first in program order), then one `Waiting` for all gates."""
+    """All results, in order, once all have ended: nothing in flight is abandoned.
+
+    Of several ends a bug is raised first, then the first stop or failure, then one `Waiting` for all gates.
+    """
     if len(awaitables) == 1:
         return [await awaitables[0]]
     done = await asyncio.gather(*awaitables, return_exceptions=True)

@@ -1,0 +1,116 @@
+"""Limits hold, whoever spends."""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopworth.runs.budget import Budget, Limits
+from loopworth.runs.outcome import Stop
+from loopworth.runs.usage import Usage
+
+
+def admit(budget, kind="model", want=100, at=0.0, beyond=False):
+    return asyncio.run(budget.admit(kind, want, lambda: at, beyond))
+
+
+@pytest.mark.parametrize(
+    ("limits", "kind", "exit"),
+    [
+        (Limits(turns=1), "model", "turn_limit"),
+        (Limits(tool_calls=1), "tool", "tool_call_limit"),
+        (Limits(tokens=50), "model", "token_limit"),
+        (Limits(usd=0.5), "model", "cost_limit"),
+        (Limits(usd=0.5), "tool", "cost_limit"),
+        (Limits(time=5), "model", "time_limit"),
+        (Limits(time=5), "tool", "time_limit"),
+    ],
+)
+def test_each_limit_refuses_the_next_call_by_its_own_name(limits, kind, exit):
+    """The first call goes through, the second is refused with the limit's exit reason and its owner."""
+    budget = Budget(limits, path="sub/run/")
+    budget.settle(admit(budget, kind, 40), Usage(20, 30, usd=0.5))
+    with pytest.raises(Stop) as stop:
+        admit(budget, kind, at=6.0)
+    assert (stop.value.exit, stop.value.owner) == (exit, "sub/run/")
+
+
+def test_a_hit_limit_stays_hit():
+    """Parallel calls of a run that is over are refused too, though their own kind has room."""
+    budget = Budget(Limits(tool_calls=0))
+    with pytest.raises(Stop):
+        admit(budget, "tool")
+    with pytest.raises(Stop) as stop:
+        admit(budget, "model")
+    assert stop.value.exit == "tool_call_limit"
+
+
+def test_what_a_sub_workflow_spends_is_charged_to_its_parent():
+    """A budget is one meter."""
+    parent = Budget(Limits(turns=3))
+    child = Budget(Limits(), "sub/", parent)
+    child.settle(admit(child), Usage(7, 5, usd=0.25))
+    assert (parent.turns, parent.tokens, parent.usd) == (1, 12, 0.25)
+
+
+def test_the_last_word_may_pass_its_own_budget_but_not_its_parents():
+    """`beyond` is charged all the same, and the owner above still decides."""
+    parent = Budget(Limits(turns=2))
+    child = Budget(Limits(turns=0), "sub/", parent)
+    admit(child, beyond=True)
+    assert (child.turns, parent.turns) == (1, 1)
+    admit(child, beyond=True)
+    with pytest.raises(Stop) as stop:
+        admit(child, beyond=True)
+    assert stop.value.owner == ""
+
+
+def test_unknown_output_is_charged_as_it_was_held():
+    """An endpoint that reports no usage must not make a token limit endless."""
+    budget = Budget(Limits(tokens=1000))
+    budget.settle(admit(budget, want=300), Usage(None, None, usd=None))
+    assert (budget.tokens, budget.held) == (300, 0)
+
+
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=12), st.integers(1, 900))
+def test_output_tokens_never_pass_the_limit(wants, limit):
+    """However many calls run at once and however greedy they are, what they write fits the limit."""
+    budget = Budget(Limits(tokens=limit))
+
+    async def call(want):
+        try:
+            hold = await budget.admit("model", want, lambda: 0.0)
+        except Stop:
+            return
+        await asyncio.sleep(0)
+        assert budget.tokens + budget.held <= limit
+        budget.settle(hold, Usage(0, hold))
+
+    async def all_of_them():
+        await asyncio.gather(*(call(want) for want in wants))
+
+    asyncio.run(all_of_them())
+    assert budget.tokens <= limit
+    assert budget.held == 0
+
+
+def test_a_wait_for_a_person_is_no_time_spent():
+    """`time` counts active time."""
+    budget = Budget(Limits(time=5))
+    budget.pause(100)
+    assert admit(budget, at=104.0) == 100
+
+
+def test_a_tool_that_keeps_failing_ends_the_run_at_its_own_number():
+    """The count is per tool and belongs to the whole run, sub-workflows included."""
+    run = Budget(Limits())
+    sub = Budget(Limits(), "sub/", run)
+    for _ in range(2):
+        sub.failed("lookup", 3)
+        sub.failed("other", None)
+    admit(sub)
+    sub.failed("lookup", 3)
+    with pytest.raises(Stop) as stop:
+        admit(sub)
+    assert (stop.value.exit, stop.value.owner) == ("tool_failures", "")
