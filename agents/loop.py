@@ -1,4 +1,4 @@
-"""The agent loop: the model chooses an action, the runtime executes it, the result is appended, the model chooses again.
+"""The agent loop: the model chooses an action, the runtime executes it, the result is appended, and so on again.
 
 There is only this one. What varies is data: the tools offered, how the conversation is spoken, the rule on repetition.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from loopworth.agents.protocols import Speech
@@ -46,8 +45,9 @@ class Loop:
         """Turns until there is an answer. A turn's number names its effects and is never used again."""
         request = Request(log.seen, self.model, self.protocol.tools, self.protocol.schema, max_tokens=self.max_tokens)
         past = Watch(self.on_repeat, {name: tool.repeatable for name, tool in self.tools.items()})
-        reminded = False
-        for turn in count(1):
+        turn, reminded = 0, False
+        while True:
+            turn += 1
             reply = await fx.model(f"{turn}/ask", request)
             read, observations = self.protocol.read(reply, reminded), list[Observation]()
             if isinstance(read, tuple):

@@ -156,16 +156,18 @@ def call_schema(tool: Tool) -> dict[str, Any]:
     return shape(tool={"const": tool.name}, arguments=tool.parameters)
 
 
+BRIEF = """\
+Reply with one JSON object: {"tool": "<name>", "arguments": {…}} to call a tool, or {"answer": …} to finish.
+Tools:"""
+
+
 def brief(tools: Sequence[Tool]) -> str:
     """What the model must know to speak in JSON: the two shapes, and the tools."""
-    lines = [f"- {tool.name}({', '.join(tool.parameters.get('properties', {}))}): {tool.description}" for tool in tools]
-    return "\n".join(
-        [
-            'Reply with one JSON object: {"tool": "<name>", "arguments": {…}} to call a tool, or {"answer": …} to finish.',
-            "Tools:",
-            *lines,
-        ]
-    )
+    return "\n".join([BRIEF, *(f"- {signature(tool)}: {tool.description}" for tool in tools)])
+
+
+def signature(tool: Tool) -> str:
+    return f"{tool.name}({', '.join(tool.parameters.get('properties', {}))})"
 
 
 def unfenced(text: str) -> str:

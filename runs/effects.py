@@ -83,7 +83,7 @@ class Effects:
         self.budget = budget or Budget(Limits())
         self.tools: ToolLayer = tools or NoTools()
         self.input: dict[str, Any] = {}
-        self.items: list[AnyEvent | Said | Effects] = []
+        self.items: list[AnyEvent | Said | Observation | Effects] = []
 
     # -- places, events, the record --------------------------------------------------------------------------------
 
@@ -115,14 +115,18 @@ class Effects:
 
     def trace(self) -> list[AnyEvent]:
         """All events below this place, in program order."""
-        return [item for item in self.walk() if not isinstance(item, Said)]
+        return [item for item in self.walk() if not isinstance(item, Said | Observation)]
 
     def transcript(self) -> list[Said]:
         """All messages below this place, in program order."""
         return [item for item in self.walk() if isinstance(item, Said)]
 
-    def walk(self) -> list[AnyEvent | Said]:
-        found: list[AnyEvent | Said] = []
+    def observations(self) -> list[Observation]:
+        """What every tool call below this place came to, in program order."""
+        return [item for item in self.walk() if isinstance(item, Observation)]
+
+    def walk(self) -> list[AnyEvent | Said | Observation]:
+        found: list[AnyEvent | Said | Observation] = []
         for item in self.items:
             if isinstance(item, Effects):
                 found += item.walk()
@@ -250,12 +254,15 @@ class Effects:
             self.emit(ToolCalled(self.id, call.tool, "cancelled", began, self.clock() - began))
             raise
         self.emit(ToolCalled(self.id, call.tool, seen.status, began, seen.seconds))
+        self.items.append(seen)
         return seen
 
     def unrun(self, call: ToolCall, status: Status, why: str) -> Observation:
         """The answer to a call that is not made at this place: it leaves an event, and touches nothing."""
         self.emit(ToolCalled(self.id, call.tool, status, self.clock()))
-        return Observation(call.id, call.tool, status, why)
+        seen = Observation(call.id, call.tool, status, why)
+        self.items.append(seen)
+        return seen
 
     async def gate(self, name: str, question: Question) -> Decision:
         """Ask a person, once; the time they take is not the run's. Raises `Waiting` where there is no decision yet."""
@@ -337,4 +344,6 @@ async def execute(executor: Executor, input: dict[str, Any], fx: Effects) -> Out
         raise
     except Exception as bug:
         outcome = Outcome(None, "harness_error", f"{type(bug).__name__}: {bug}", traceback=traceback.format_exc())
-    return msgspec.structs.replace(outcome, events=fx.trace(), transcript=fx.transcript(), seconds=fx.clock())
+    return msgspec.structs.replace(
+        outcome, events=fx.trace(), transcript=fx.transcript(), calls=fx.observations(), seconds=fx.clock()
+    )

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from loopworth.runs.events import AnyEvent, ModelCalled, RouteTaken, ToolCalled
 from loopworth.runs.message import Message
+from loopworth.runs.observation import Observation
 from loopworth.runs.usage import Usage, Value
 
 Exit = Literal[
@@ -100,7 +101,8 @@ class Outcome(Value, frozen=True):
     """What a run leaves, whatever ended it.
 
     An executor returns one with `answer`, `exit` and `note`; `execute` fills in the rest. `transcript` holds every
-    message in program order, the dropped and the cut ones too. `seconds` is the run's active time by the run clock.
+    message in program order, the dropped and the cut ones too; `calls` what every tool call came to, with the full value
+    that the tool returned. `seconds` is the run's active time by the run clock.
     """
 
     answer: Any = None
@@ -109,6 +111,7 @@ class Outcome(Value, frozen=True):
     gates: tuple[str, ...] = ()
     events: list[AnyEvent] = []
     transcript: list[Said] = []
+    calls: list[Observation] = []
     seconds: float = 0.0
     traceback: str = ""
 
