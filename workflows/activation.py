@@ -1,0 +1,27 @@
+"""One activation of a compiled workflow: a budget, a place, a run to its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loopworth.runs.budget import Budget
+from loopworth.runs.effects import Effects, execute
+from loopworth.runs.journal import Journal
+from loopworth.runs.outcome import Outcome
+from loopworth.runs.world import World
+from loopworth.workflows.compile import Compiled
+
+
+async def activate(
+    compiled: Compiled, input: dict[str, Any], world: World, journal: Journal | None = None
+) -> Outcome:
+    """Run a workflow in a world. With a journal that holds records, it goes on from them (or replays them).
+
+    What the journal shows as spent is spent, and the run's clock goes on from its last record. Raises `Diverged`.
+    """
+    budget = Budget(compiled.limits)
+    offset = 0.0
+    if journal is not None and journal.records:
+        budget.restore(journal.records, compiled.tools.allowed_failures())
+        offset = max(record.ended for record in journal.records.values())
+    return await execute(compiled.executor, input, Effects(world, journal, budget, compiled.tools, offset=offset))
