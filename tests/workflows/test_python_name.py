@@ -1,0 +1,47 @@
+"""`module:name`: a file beside the YAML first, then an installed module."""
+
+import json
+import sys
+
+import pytest
+
+from loopworth.workflows.python_name import PythonNameFault, load
+
+
+def test_a_file_beside_the_yaml_comes_before_an_installed_module(tmp_path):
+    """The file is loaded once, under a private name, and `sys.path` and the real module stay as they were."""
+    (tmp_path / "json.py").write_text("loads = 'mine'\nmark = object()\n")
+    path = list(sys.path)
+    assert load("json:loads", tmp_path) == "mine"
+    assert load("json:mark", tmp_path) is load("json:mark", tmp_path)
+    assert load("json:loads") is json.loads
+    assert sys.modules["json"] is json
+    assert sys.path == path
+
+
+def test_two_folders_may_hold_files_of_one_name(tmp_path):
+    """A module is known by its path, not by its name."""
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "app.py").write_text(f"where = '{folder}'\n")
+    assert [load("app:where", tmp_path / folder) for folder in ("one", "two")] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("projects", "is not a Python name"),
+        ("os.system('x'):y", "is not a Python name"),
+        ("nowhere_at_all:x", "no file nowhere_at_all.py beside the YAML"),
+        ("json:lods", "'json' has no 'lods'; did you mean 'loads'?"),
+        ("broken:x", "fails when it is imported: ZeroDivisionError"),
+        ("needs:x", "imports 'not_there_either', which is not installed"),
+    ],
+)
+def test_a_name_that_leads_nowhere_says_why(tmp_path, name, said):
+    """Each way to fail has its own words."""
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    (tmp_path / "needs.py").write_text("import not_there_either\n")
+    with pytest.raises(PythonNameFault) as caught:
+        load(name, tmp_path)
+    assert said in str(caught.value)

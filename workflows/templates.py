@@ -1,0 +1,572 @@
+"""Jinja2, compiled once: a value that is exactly one `{{ … }}` keeps its type; anything else is text.
+
+The environment is sandboxed and immutable, undefined names are faults, there are no comments, no loader and no globals
+but `range`. On a mapping `.x` is the key or a fault, never a method. What leaves an expression is plain data. Only text
+written in an author's file comes here as source; what tasks, tools and models say comes in as names.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import chain
+from typing import Any, NamedTuple, NoReturn, TypeAlias
+
+from jinja2 import StrictUndefined, TemplateSyntaxError, Undefined, nodes
+from jinja2.environment import TemplateExpression
+from jinja2.exceptions import SecurityError, TemplateRuntimeError, UndefinedError
+from jinja2.runtime import LoopContext, Macro
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.visitor import NodeTransformer
+
+from loopworth.workflows import guards
+from loopworth.workflows.faults import nearest
+
+Names: TypeAlias = Mapping[str, Any]
+Evaluate: TypeAlias = Callable[[Names], Any]
+NOTHING: frozenset[str] = frozenset()
+LONGEST = 1_000_000
+"""Characters that `*` may make of a text, items that `range` may give, and bits of a power."""
+
+
+class TemplateFault(ValueError):
+    """A template that cannot be compiled, or that came to no value.
+
+    `path` leads to the template inside the value that was compiled, and `line` (from 1) to the line in its text.
+    """
+
+    def __init__(self, what: str, instead: str = "", path: tuple[str | int, ...] = (), line: int = 1) -> None:
+        super().__init__(what, instead)
+        self.what, self.instead, self.path, self.line = what, instead, path, line
+
+    def __str__(self) -> str:
+        return f"{self.what}; {self.instead}" if self.instead else self.what
+
+
+class Skipped(StrictUndefined):
+    """The value of a step that did not run, or that failed under `on_error: skip`: falsy, not defined, else a fault."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: str = "its `if` was false") -> None:
+        super().__init__(hint=f"reads a step that was skipped ({reason}): use `or`, `| default(…)` or `is defined`")
+        self.reason = reason
+
+    def __bool__(self) -> bool:  # type: ignore[override]
+        return False
+
+    def __repr__(self) -> str:
+        return f"Skipped({self.reason!r})"
+
+
+class Gaps(list[Any]):
+    """What a `for_each` came to when some of its items were skipped: of full length, and not a value as a whole."""
+
+
+class Template:
+    """A compiled value. Called with the names in scope it gives plain data, or raises TemplateFault.
+
+    `reads` are its free names; those in `guarded` are read only where a skipped value is allowed, and those in
+    `guarded_items` only where a list with skipped items is.
+    """
+
+    __slots__ = ("constant", "evaluate", "guarded", "guarded_items", "reads", "source")
+
+    def __init__(self, evaluate: Evaluate, source: Any, reads: Reads | None = None) -> None:
+        self.evaluate, self.source, self.constant = evaluate, source, reads is None
+        self.reads, self.guarded, self.guarded_items = reads or Reads()
+
+    def __call__(self, names: Names) -> Any:
+        return self.evaluate(names)
+
+    def holds(self, names: Names) -> bool:
+        """Whether a condition is true; a skipped value is false."""
+        try:
+            value = self.evaluate(names)
+        except SkippedRead as read:
+            return read.truth
+        return bool(value)
+
+
+class Reads(NamedTuple):
+    """The free names of a template; of these, those that may be skipped, and those that may have skipped items."""
+
+    names: frozenset[str] = NOTHING
+    guarded: frozenset[str] = NOTHING
+    guarded_items: frozenset[str] = NOTHING
+
+    @classmethod
+    def of(cls, tree: nodes.Template, root: nodes.Node, condition: bool = False) -> Reads:
+        names = guards.reads(tree)
+        bare, gaps = (guards.unguarded(root, kind, condition) for kind in (guards.VALUES, guards.ITEMS))
+        return cls(names, names - bare, names - gaps)
+
+    @classmethod
+    def together(cls, parts: Iterable[Template]) -> Reads:
+        """A name is guarded in the whole if it is in every part that reads it."""
+        parts = list(parts)
+        names = NOTHING.union(*(p.reads for p in parts))
+        bare = NOTHING.union(*(p.reads - p.guarded for p in parts))
+        gaps = NOTHING.union(*(p.reads - p.guarded_items for p in parts))
+        return cls(names, names - bare, names - gaps)
+
+
+class SkippedRead(TemplateFault):
+    """The whole value of an expression is a skipped step's, or a list with skipped items; `truth` is its truth."""
+
+    truth = False
+
+
+class Environment(ImmutableSandboxedEnvironment):
+    intercepted_binops = frozenset(["*", "**", "%"])
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if isinstance(obj, Mapping):
+            return obj[attribute] if attribute in obj else self.missing(obj, attribute)
+        if isinstance(obj, Undefined):
+            return obj._fail_with_undefined_error()
+        if readable(obj, attribute):
+            return super().getattr(obj, attribute)
+        return self.undefined(hint=f"{kind(obj)} has no {attribute!r} that can be read here")
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        if isinstance(obj, Undefined):
+            return obj._fail_with_undefined_error()
+        if isinstance(obj, Mapping) or isinstance(argument, str):
+            return self.getattr(obj, argument)
+        try:
+            return obj[argument]
+        except (TypeError, LookupError):
+            return self.undefined(hint=f"{kind(obj)} has no item {argument!r}" if isinstance(argument, int) else None)
+
+    def missing(self, obj: Mapping[str, Any], key: Any) -> Undefined:
+        has = ", ".join(str(name) for name in list(obj)[:12]) or "nothing"
+        return self.undefined(hint=f"there is no {key!r} here; it has {has}")
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        if operator == "%" and isinstance(left, str):
+            raise TemplateFault("`%` does not fill in a text here", "join texts with `~`")
+        if too_large(operator, left, right):
+            raise OverflowError
+        return super().call_binop(context, operator, left, right)
+
+
+STR_METHODS = frozenset(
+    """capitalize casefold count endswith find isalnum isalpha isdigit islower isspace isupper lower lstrip partition
+    removeprefix removesuffix replace rfind rpartition rsplit rstrip split splitlines startswith strip swapcase title
+    upper""".split()  # noqa: SIM905 - read as one sentence
+)
+
+
+def readable(obj: Any, attribute: str) -> bool:
+    """Attributes that a template may read of what is not a mapping: methods of text, and Jinja's own `loop`."""
+    if isinstance(obj, str):
+        return attribute in STR_METHODS
+    if isinstance(obj, list):
+        return attribute in ("count", "index")
+    return isinstance(obj, LoopContext) or attribute in getattr(type(obj), "_fields", ())
+
+
+def too_large(operator: str, left: Any, right: Any) -> bool:
+    """Whether an operation would make a value that fills the memory."""
+    if operator == "**":
+        return all(isinstance(n, int) for n in (left, right)) and left.bit_length() * right > LONGEST
+    if operator == "*":
+        text, n = (left, right) if isinstance(left, str | list) else (right, left)
+        return isinstance(text, str | list) and isinstance(n, int) and len(text) * n > LONGEST
+    return False
+
+
+def kind(value: Any) -> str:
+    """What a value is, in the language's words."""
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a text"
+        case Mapping():
+            return "an object"
+        case list() | tuple() | set() | frozenset() | range() | Iterator():
+            return "a list"
+    return "something that is not data"
+
+
+def plain(value: Any) -> Any:
+    """Plain data: None, bool, int, float, str, lists, and mappings with text keys; a fault for anything else."""
+    if value is None or type(value) in (str, int, bool):
+        return value
+    if isinstance(value, str):
+        return "".join(value)
+    if isinstance(value, float):
+        return finite(float(value))
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, Undefined):
+        value._fail_with_undefined_error()
+    if isinstance(value, Mapping):
+        return {key_text(key): plain(item) for key, item in value.items()}
+    if isinstance(value, LoopContext | Macro) or not isinstance(value, Iterable) or isinstance(value, bytes):
+        raise TemplateFault("the result is not data (a text, number, list or object)")
+    return [plain(item) for item in value]
+
+
+def finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise TemplateFault("the result is not a finite number")
+    return value
+
+
+def key_text(key: Any) -> str:
+    if not isinstance(key, str):
+        raise TemplateFault(f"the key {plain(key)!r} of an object is not a text")
+    return "".join(key)
+
+
+def text(value: Any) -> str:
+    """How a value stands in a text: a text is itself, anything else is its JSON."""
+    return value if type(value) is str else as_json(value) if not isinstance(value, str) else plain(value)
+
+
+def as_json(value: Any, indent: int | None = None) -> str:
+    return json.dumps(plain(value), ensure_ascii=False, indent=indent)
+
+
+def from_json(value: Any) -> Any:
+    try:
+        return json.loads(value, parse_constant=lambda name: finite(float(name)))
+    except (ValueError, TypeError):
+        raise TemplateFault("from_json was given a text that is not JSON") from None
+
+
+def items(values: Any) -> list[Any]:
+    """The items of a list, none of them skipped."""
+    if isinstance(values, Mapping | str) or not isinstance(values, Iterable):
+        raise TemplateFault(f"a list is needed, not {kind(values)}")
+    return [whole(value) for value in values]
+
+
+def whole(value: Any) -> Any:
+    return value._fail_with_undefined_error() if isinstance(value, Undefined) else value
+
+
+def most_common(values: Any) -> Any:
+    """The item that occurs most often; of several, the one that came first."""
+    counts: dict[str, list[Any]] = {}
+    for value in items(values):
+        counts.setdefault(as_json(value), []).append(value)
+    best = max(counts.values(), key=len, default=None)
+    return best[0] if best else env.undefined(hint="an empty list has no most common item")
+
+
+def mean(values: Any) -> Any:
+    numbers = items(values)
+    return sum(numbers) / len(numbers) if numbers else env.undefined(hint="an empty list has no mean")
+
+
+def zipped(values: Any, *others: Any) -> list[list[Any]]:
+    """Lists of the first, second, … items of some lists of one length."""
+    columns = [list(column) for column in (values, *others)]
+    if len({len(column) for column in columns}) > 1:
+        raise TemplateFault(f"zip needs lists of one length, not of {', '.join(str(len(c)) for c in columns)}")
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def flatten(values: Any) -> list[Any]:
+    """One list of the items of some lists; what is no list stays as it is."""
+    return list(chain.from_iterable(v if isinstance(v, list | tuple) else [v] for v in items(values)))
+
+
+def find(values: Any, field: str, value: Any) -> Any:
+    """The first object whose field has this value; undefined if there is none."""
+    found = (item for item in items(values) if isinstance(item, Mapping) and item.get(field) == value)
+    return next(found, env.undefined(hint=f"no item has the {field} {text(value)!r}"))
+
+
+def error(value: Any) -> str:
+    """Why a step was skipped; the empty text where it was not."""
+    return value.reason if isinstance(value, Skipped) else ""
+
+
+def joined(values: Any, separator: str = "", attribute: str | None = None) -> str:
+    """The texts of some values, one after another."""
+    picked = (env.getitem(value, attribute) for value in values) if attribute is not None else values
+    return text(separator).join(text(whole(value)) for value in picked)
+
+
+def small_range(*arguments: int) -> range:
+    made = range(*arguments)
+    if len(made) > LONGEST:
+        raise OverflowError
+    return made
+
+
+def built() -> Environment:
+    """The one environment of all templates."""
+    made = Environment(
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=text,
+        cache_size=0,
+        comment_start_string="\ue000#",  # private-use characters: a file cannot start a comment by chance
+        comment_end_string="#\ue001",
+    )
+    made.globals = {"range": small_range}
+    made.filters |= {f.__name__: f for f in (from_json, most_common, mean, flatten, find, error)}
+    made.filters |= {"json": as_json, "tojson": as_json, "zip": zipped, "join": joined, "string": text}
+    for name in ("random", "pprint", "attr", "xmlattr", "urlize", "safe", "forceescape"):
+        del made.filters[name]  # not repeatable, or made for HTML and for Python's own objects
+    return made
+
+
+env = built()
+
+
+class Texts(NodeTransformer):
+    """Lets `a ~ b` join values as a text would show them."""
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:
+        made = self.generic_visit(node)
+        made.nodes = [n if is_text(n) else filtered(n, "string") for n in made.nodes]  # type: ignore[attr-defined]
+        return made
+
+
+def is_text(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.Const) and isinstance(node.value, str)
+
+
+def filtered(node: nodes.Expr, name: str) -> nodes.Filter:
+    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
+
+
+class Expression:
+    """A lone expression, evaluated to its value."""
+
+    __slots__ = ("compiled", "source")
+
+    def __init__(self, node: nodes.Expr, source: str) -> None:
+        assign = nodes.Assign(nodes.Name("result", "store", lineno=1), node, lineno=1)
+        made = nodes.Template([assign], lineno=1)
+        made.set_environment(env)
+        self.compiled = TemplateExpression(env.from_string(made), undefined_to_none=False)
+        self.source = source
+
+    def __call__(self, names: Names) -> Any:
+        try:
+            value = self.compiled(names)
+            if type(value) is Skipped:
+                raise skipped(value, self.source)
+            return plain(value)
+        except Exception as error:
+            failed(error, self.source)
+
+
+def template(value: Any) -> Template:
+    """Any YAML value with templates in its leaves. Raises TemplateFault whose `path` leads to the leaf."""
+    if isinstance(value, str):
+        return of_text(value)
+    if isinstance(value, Mapping):
+        return of_parts(value, {key: part(item, key) for key, item in value.items()})
+    if isinstance(value, list):
+        return of_parts(value, dict(enumerate(part(item, n) for n, item in enumerate(value))))
+    return constant(plain(value))
+
+
+def part(value: Any, key: Any) -> Template:
+    try:
+        return template(value)
+    except TemplateFault as fault:
+        fault.path = (key, *fault.path)
+        raise
+
+
+def constant(value: Any) -> Template:
+    return Template(lambda _: value, value)
+
+
+def of_parts(value: Any, parts: dict[Any, Template]) -> Template:
+    """A mapping or a list whose leaves are evaluated one by one; one without templates is a constant."""
+    if all(p.constant for p in parts.values()):
+        done = {key: p({}) for key, p in parts.items()}
+        return constant(done if isinstance(value, Mapping) else list(done.values()))
+    leaves = {key: p.evaluate for key, p in parts.items()}
+
+    def mapping(names: Names) -> Any:
+        return {key: evaluate(names) for key, evaluate in leaves.items()}
+
+    def sequence(names: Names) -> Any:
+        return [evaluate(names) for evaluate in leaves.values()]
+
+    return Template(mapping if isinstance(value, Mapping) else sequence, value, Reads.together(parts.values()))
+
+
+def of_text(source: str) -> Template:
+    if "{{" not in source and "{%" not in source:
+        return constant("".join(source))
+    return compiled(source)
+
+
+@lru_cache(maxsize=4096)
+def compiled(source: str) -> Template:
+    with plain_faults(source):
+        node = lone(source)
+        return of_expression(node, source) if node is not None else of_prose(source)
+
+
+def of_prose(source: str) -> Template:
+    """A text with templates in it, or one that only looks so (`{% raw %}`)."""
+    tree = parsed(source)
+    if all(isinstance(n, nodes.TemplateData) for output in tree.body for n in getattr(output, "nodes", [output])):
+        return constant(env.from_string(tree).render())
+    reads = Reads.of(tree, tree)
+    made = env.from_string(Texts().visit(tree))
+
+    def rendered(names: Names) -> Any:
+        try:
+            return made.render(names)
+        except Exception as error:
+            failed(error, source)
+
+    return Template(rendered, source, reads)
+
+
+def expression(source: str) -> Template:
+    """A bare expression, as `if`, `check`, `until` and `where` hold one. Raises TemplateFault."""
+    with plain_faults(source):
+        if source.lstrip().startswith("{{"):
+            raise TemplateFault(f"`{short(source)}` is an expression already", "write it without the braces")
+        node = lone("{{ " + source + " }}")
+        if node is None:
+            raise TemplateFault(f"`{short(source)}` is not one expression", "write it without braces: `a and not b`")
+        return of_expression(node, source, condition=True)
+
+
+def of_expression(node: nodes.Expr, source: str, condition: bool = False) -> Template:
+    tree = nodes.Template([nodes.Output([node], lineno=1)], lineno=1)
+    tree.set_environment(env)
+    reads = Reads.of(tree, node, condition)
+    evaluate = looked_up(node.name) if isinstance(node, nodes.Name) else Expression(Texts().visit(node), source)
+    return Template(evaluate, source, reads)
+
+
+def looked_up(name: str) -> Evaluate:
+    """A name alone: one look into the names."""
+
+    def look(names: Names) -> Any:
+        try:
+            value = names[name]
+        except KeyError:
+            raise TemplateFault(f"there is no name {name!r} here") from None
+        if type(value) is Skipped or type(value) is Gaps:
+            raise skipped(value, f"{{{{ {name} }}}}")
+        return value
+
+    return look
+
+
+def lone(source: str) -> nodes.Expr | None:
+    """The expression of a text that is exactly one `{{ … }}`, judged by the parser and not by a pattern."""
+    stripped = source.strip()
+    if not (stripped.startswith("{{") and stripped.endswith("}}")):
+        return None
+    match parsed(stripped).body:
+        case [nodes.Output(nodes=[node])] if not isinstance(node, nodes.TemplateData):
+            return node
+    return None
+
+
+def parsed(source: str) -> nodes.Template:
+    tree = env.parse(source)
+    if found := guards.not_here(tree):
+        what, instead, line = found
+        raise TemplateFault(what, instead, line=line)
+    return tree
+
+
+@contextmanager
+def plain_faults(source: str) -> Iterator[None]:
+    """Turns what Jinja's parser and compiler raise into a TemplateFault."""
+    try:
+        yield
+    except TemplateSyntaxError as error:
+        raise unreadable(error, source) from None
+    except RecursionError:
+        raise TemplateFault("the template is nested too deeply") from None
+
+
+SLIPS = (
+    ("&&", "write `and`"),
+    ("||", "write `or`"),
+    ("!", "write `not`"),
+    ('{{"', "JSON braces are single here: `{{` starts a template"),
+    ("===", "write `==`"),
+)
+
+
+def unreadable(error: TemplateSyntaxError, source: str) -> TemplateFault:
+    """What Jinja found wrong, in plain words, with a hint for the common slips."""
+    message = (error.message or "").rstrip(".")
+    for sort, known in (("filter", env.filters), ("test", env.tests)):
+        if message.startswith(f"No {sort} named "):
+            word = message.split("'")[1]
+            close = nearest(word, known)
+            return TemplateFault(
+                f"there is no {sort} {word!r}", f"did you mean {close!r}?" if close else "", line=error.lineno
+            )
+    tight = "".join(source.split()).replace("!=", "")
+    instead = next((words for slip, words in SLIPS if slip in tight), "")
+    return TemplateFault(f"`{short(source)}` is not a template: {message}", instead, line=error.lineno)
+
+
+def failed(error: Exception, source: str) -> NoReturn:
+    """Raises the fault for an expression that came to no value; nothing of Python's inner objects is in its text."""
+    where = f"`{short(source)}`"
+    if isinstance(error, SkippedRead):
+        raise error
+    if isinstance(error, TemplateFault):
+        raise TemplateFault(f"{where}: {error.what}", error.instead) from None
+    raise TemplateFault(f"{where}: {reason(error)}") from None
+
+
+def skipped(value: Skipped | Gaps, source: str) -> SkippedRead:
+    gap = value if isinstance(value, Skipped) else next(item for item in value if isinstance(item, Skipped))
+    whose = "a step that was skipped" if gap is value else "a list with skipped items"
+    instead = "use `or`, `| default(…)` or `is defined`" if gap is value else "use `| select('defined')`"
+    fault = SkippedRead(f"`{short(source)}`: reads {whose} ({gap.reason})", instead)
+    fault.truth = gap is not value
+    return fault
+
+
+def reason(error: Exception) -> str:
+    if isinstance(error, UndefinedError):
+        return (error.message or "").replace(" is undefined", " is not known here")
+    for sort, words in REASONS:
+        if isinstance(error, sort):
+            return words
+    return "it has no value"
+
+
+REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (SecurityError, "this may not be read or called here"),
+    (ZeroDivisionError, "a division by zero"),
+    (OverflowError, "the result would be too large"),
+    (TypeError, "its values do not fit together (a text and a number, or a value that is none)"),
+    (TemplateRuntimeError, "a filter or test does not fit its value"),
+    (ValueError, "a value is not of the form that is needed"),
+    (RecursionError, "it is nested too deeply"),
+)
+
+
+def short(source: str) -> str:
+    """The source on one line, cut to a glance."""
+    line = " ".join(source.split())
+    return line if len(line) <= 80 else line[:77] + "…"
