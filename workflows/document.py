@@ -72,9 +72,9 @@ def plain(value: Any, schema: Mapping[str, Any] | None = None) -> Any:
 
 
 class Mark(NamedTuple):
-    """A position: `index` from 0 into the text, `line` and `column` from 1."""
+    """A position: `offset` from 0 into the text, `line` and `column` from 1."""
 
-    index: int
+    offset: int
     line: int
     column: int
 
@@ -117,7 +117,7 @@ class Document:
         spot = self.spots.get(path)
         if spot is None:
             return self.where(path)
-        found = re.compile(rf"(?<![\w.]){re.escape(word)}(?!\w)").search(self.text, spot.value.index, spot.end)
+        found = re.compile(rf"(?<![\w.]){re.escape(word)}(?!\w)").search(self.text, spot.value.offset, spot.end)
         return position(self.text, found.start()) if found else (spot.value.line, spot.value.column)
 
     def fault_in(self, path: Place, word: str, what: str, instead: str = "") -> Fault:
@@ -130,12 +130,12 @@ class Document:
         A comment stands two spaces or more away, or follows a single word, name, number or path with `# `.
         """
         spot = self.spots.get(path)
-        if spot is None or not spot.scalar or self.text[spot.value.index : spot.value.index + 1] in ("'", '"', "|", ">"):
+        if spot is None or not spot.scalar or self.text.startswith(("'", '"', "|", ">"), spot.value.offset):
             return False
         rest = re.compile(r"( +)#(.?)").match(self.text, spot.end)
         if rest is None:
             return False
-        gap, words = len(rest[1]), len(self.text[spot.value.index : spot.end].split())
+        gap, words = len(rest[1]), len(self.text[spot.value.offset : spot.end].split())
         apart = rest[2] in ("", " ", "\n")
         return not apart or words > 1 if gap == 1 else words > 1 and not apart
 
@@ -152,7 +152,7 @@ def read(path: Path | str) -> Document:
     except OSError as error:
         return Document(str(path), None, [Fault(str(path), 1, 1, f"cannot be read: {error.strerror}")])
     if len(raw) > LARGEST:
-        return Document(str(path), None, [Fault(str(path), 1, 1, "is larger than 1 MiB", "split it into several files")])
+        return Document(str(path), None, [too_large(str(path))])
     try:
         return parse(raw.decode("utf-8-sig"), str(path))
     except UnicodeDecodeError as error:
@@ -160,11 +160,15 @@ def read(path: Path | str) -> Document:
         return Document(str(path), None, [Fault(str(path), line, column, "is not UTF-8 text", "save it as UTF-8")])
 
 
+def too_large(file: str) -> Fault:
+    return Fault(file, 1, 1, "is larger than 1 MiB", "split it into several files")
+
+
 def parse(text: str, file: str) -> Document:
     """The YAML in `text`, as if it stood in `file`."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if len(text.encode()) > LARGEST:
-        return Document(file, None, [Fault(file, 1, 1, "is larger than 1 MiB", "split it into several files")])
+        return Document(file, None, [too_large(file)])
     root, faults = compose(text, file)
     if root is None:
         if not faults:
@@ -178,7 +182,7 @@ def parse(text: str, file: str) -> Document:
 
 
 def compose(text: str, file: str) -> tuple[Any, list[Fault]]:
-    """The node tree, and the faults of syntax; a slip that one line holds is mended, so that the others show as well."""
+    """The node tree, and the faults of syntax; a slip that one line holds is mended, so that the others show too."""
     # ruamel.yaml takes 40 ms to import: only when a file is read.
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -199,9 +203,9 @@ def compose(text: str, file: str) -> tuple[Any, list[Fault]]:
             lines[fault.line - 1] = entry["lead"] + HOLE
             text = "\n".join(lines)
         except YAMLError as error:
-            index = getattr(error, "position", 0)
-            character = ascii(chr(error.character)) if isinstance(getattr(error, "character", None), int) else "a character"
-            return None, [*faults, Fault(file, *position(text, index), f"{character} is not allowed in YAML", "remove it")]
+            at = getattr(error, "position", 0)
+            what = f"{text[at : at + 1]!a} is not allowed in YAML"
+            return None, [*faults, Fault(file, *position(text, at), what, "remove it")]
 
 
 QUOTE = 'put it in quotes: "{{ … }}"'
@@ -234,7 +238,7 @@ def slip(error: Any, line: str, mark: Any) -> tuple[str, str, bool, Any]:
     if "mapping values are not allowed" in problem:
         if entry and entry.start("value") < mark.column:
             return "the text has `: ` in it", "quote it, or use |", True, mark
-        return "a key is not possible here", "check the indentation: keys of one mapping start in one column", False, mark
+        return "a key is not possible here", "keys of one mapping start in one column", False, mark
     if "flow" in context and here and re.search(r"got '(\{|\[|<scalar>)'", problem):
         return "the text inside { } is cut short here", "inside { } quote it, or use one line per key", True, mark
     if "flow" in context:
@@ -298,7 +302,7 @@ class Reader:
         if self.aliased <= MOST_ALIASED:
             return None
         if self.aliased == MOST_ALIASED + 1:
-            self.fault(at, f"aliases make more than {MOST_ALIASED:,} values of this file", "write the values out, or use less")
+            self.fault(at, f"aliases make more than {MOST_ALIASED:,} values", "write them out, or use fewer")
         return BROKEN
 
     def tagged(self, mark: Any, tag: str) -> Broken:
@@ -376,7 +380,7 @@ class Reader:
             return None
         if not node.style and not isinstance(plain_scalar(node.value), str):
             shown = node.value or "nothing"
-            self.fault(node.start_mark, f"a key must be a text, and {shown} is not", f"put it in quotes: '{node.value}'")
+            self.fault(node.start_mark, f"a key must be a text, and {shown} is not", f"quote it: '{node.value}'")
             return None
         return str(node.value)
 

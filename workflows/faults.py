@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 
 from loopworth.runs.usage import Value
 
@@ -37,11 +37,28 @@ def in_order(faults: Iterable[Fault]) -> list[Fault]:
 
 def nearest(word: str, words: Iterable[str]) -> str | None:
     """The one of `words` that `word` was most likely meant to be, or None where nothing is near."""
-    known = sorted(set(words))
-    if word.lower() in known:
-        return word.lower()
-    close = get_close_matches(word, known, n=1, cutoff=0.6)
-    return close[0] if close else None
+    ranked = sorted((distance(word.lower(), known.lower()), -likeness(word, known), known) for known in set(words))
+    if not ranked:
+        return None
+    steps, unlike, best = ranked[0]
+    return best if steps <= max(1, len(word) // 3) or -unlike >= 0.7 else None
+
+
+def likeness(a: str, b: str) -> float:
+    return SequenceMatcher(None, a.lower(), b.lower()).ratio()
+
+
+def distance(a: str, b: str) -> int:
+    """How many letters to add, drop, change or swap with their neighbour to make `a` into `b`."""
+    before, row = [0] * (len(b) + 1), list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        earlier, before, row = before, row, [i]
+        for j, y in enumerate(b, 1):
+            steps = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                steps = min(steps, earlier[j - 2] + 1)
+            row.append(steps)
+    return row[-1]
 
 
 def suggestion(word: str, words: Iterable[str], kind: str = "") -> str:

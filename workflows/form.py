@@ -1,0 +1,408 @@
+"""Forms: pydantic models of the YAML's mappings whose parts know their place, and the builder that fills them.
+
+pydantic says what a form holds and writes its JSON schema; the builder walks a document beside it, so that one mistake
+is one fault at its own line and column, a misspelt key is taken for the nearest right one, and the rest is still read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, PrivateAttr, TypeAdapter, ValidationError
+
+from loopworth.workflows.document import BROKEN, Document, Place, plain, spelled
+from loopworth.workflows.faults import Fault, nearest, suggestion
+
+F = TypeVar("F", bound="Form")
+MISSING = object()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the author's text in a field is; an unquoted one that ` #` cuts short is a fault."""
+
+    name: Literal["template", "expression", "prose", "prompt", "type", "arguments"]
+
+
+@dataclass(frozen=True)
+class Words:
+    """How a message names what a field takes; `spelled`: it is read from the text that was written."""
+
+    text: str
+    spelled: bool = False
+
+
+@dataclass(frozen=True)
+class Spotted:
+    """Where one field of a form stands: a document, and the path in it."""
+
+    document: Document
+    path: Place
+
+    def below(self, *keys: str | int) -> Spotted:
+        return Spotted(self.document, (*self.path, *keys))
+
+    def fault(self, what: str, instead: str = "", key: bool = False) -> Fault:
+        return self.document.fault(self.path, what, instead, key)
+
+    def fault_in(self, word: str, what: str, instead: str = "") -> Fault:
+        return self.document.fault_in(self.path, word, what, instead)
+
+    @property
+    def base(self) -> Path:
+        """The folder of the file: what paths in it are relative to."""
+        return Path(self.document.file).parent
+
+
+NOWHERE = Spotted(Document("", None, []), ())
+
+
+class Form(BaseModel):
+    """A mapping of the language. Unknown keys are faults; `at(key)` says where a key's value stands."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, protected_namespaces=())
+    title: ClassVar[str] = "here"
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+
+    _spot: Spotted = PrivateAttr(default=NOWHERE)
+    _spots: dict[str, Spotted] = PrivateAttr(default_factory=dict)
+    _broken: set[str] = PrivateAttr(default_factory=set)
+
+    def at(self, key: str, *below: str | int) -> Spotted:
+        """The place of the value of `key` (as it is written in YAML), or of a part below it; else of the form."""
+        spot = self._spots.get(key)
+        return self._spot if spot is None else spot.below(*below)
+
+    @property
+    def spot(self) -> Spotted:
+        return self._spot
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The keys that the file holds, as they are written in YAML, faulty ones too."""
+        return frozenset(self._spots)
+
+    def given_in_order(self) -> list[str]:
+        """The same, as they stand in the file."""
+        return sorted(self._spots, key=lambda key: self._spots[key].document.where(self._spots[key].path, key=True))
+
+    def sound(self, key: str) -> bool:
+        """Whether the value of `key` could be read."""
+        return key not in self._broken
+
+    def path(self, key: str, *below: str | int) -> Path:
+        """The file that the text at `key` names, relative to the file it stands in."""
+        value: Any = self[key]
+        for part in below:
+            value = value[part]
+        return beside(self.at(key).base, str(value))
+
+    def __getitem__(self, key: str) -> Any:
+        """The value of a key as it is written in YAML (`if`, `from`)."""
+        return getattr(self, names_of(type(self))[key])
+
+    def rules(self) -> Iterator[Fault]:
+        """The faults that only several keys together show."""
+        return iter(())
+
+    def forms(self) -> Iterator[Form]:
+        """This form and every form below it."""
+        yield self
+        for name in type(self).model_fields:
+            yield from below(getattr(self, name, None))
+
+
+def beside(base: Path, name: str) -> Path:
+    """A path written in a file of the folder `base`."""
+    return Path(os.path.normpath(base / name))
+
+
+def below(value: Any) -> Iterator[Form]:
+    if isinstance(value, Form):
+        yield from value.forms()
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from below(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from below(part)
+
+
+@cache
+def names_of(form: type[Form]) -> dict[str, str]:
+    """YAML key → Python attribute."""
+    return {info.alias or name: name for name, info in form.model_fields.items()}
+
+
+def elsewhere(key: str) -> str:
+    """The advice for a key that other forms have, or nearly."""
+    homes: dict[str, list[str]] = {}
+    for form in all_forms(Form):
+        for name in form.__annotations__.keys() & form.model_fields.keys():
+            homes.setdefault(form.model_fields[name].alias or name, []).append(form.title)
+    if (near := nearest(key, homes)) is None:
+        return ""
+    places = ", ".join(list(dict.fromkeys(homes[near]))[:4])
+    return f"it stands {places}" if near == key else f"did you mean {near!r}? it stands {places}"
+
+
+def all_forms(form: type[Form]) -> Iterator[type[Form]]:
+    for child in form.__subclasses__():
+        yield child
+        yield from all_forms(child)
+
+
+@dataclass
+class Builder:
+    """Fills forms from one document, collecting faults; what is faulty is left at its default."""
+
+    document: Document
+    faults: list[Fault] = field(default_factory=list)
+
+    def fault(self, path: Place, what: str, instead: str = "", key: bool = False) -> Any:
+        self.faults.append(self.document.fault(path, what, instead, key))
+        return MISSING
+
+    def form(self, form: type[F], value: Any, path: Place = ()) -> F:
+        """`value`, a mapping that stands at `path`, as a form."""
+        names = names_of(form)
+        spots, values, broken = {}, {}, set()
+        for key, (raw, written) in self.keys(form, value, path).items():
+            spots[key] = Spotted(self.document, (*path, written))
+            built = self.value(form.model_fields[names[key]], raw, (*path, written))
+            if built is MISSING:
+                broken.add(key)
+            else:
+                values[names[key]] = built
+        self.required(form, spots, path)
+        made = form.model_construct(**values)
+        made._spot, made._spots, made._broken = Spotted(self.document, path), spots, broken
+        self.faults += made.rules()
+        return made
+
+    def keys(self, form: type[Form], value: Mapping[str, Any], path: Place) -> dict[str, tuple[Any, str]]:
+        """key → (value, key as written); an unknown key is a fault, and stands for the nearest one that is absent."""
+        names = names_of(form)
+        known = {key: (part, key) for key, part in value.items() if key in names}
+        for key in value:
+            if key in names:
+                continue
+            where = form.elsewhere.get(key)
+            near = None if where else nearest(key, [name for name in names if name not in known])
+            other = f"did you mean {near!r}?" if near else elsewhere(key) or suggestion(key, names, "keys")
+            self.fault((*path, key), f"unknown key {key!r} {form.title}", where or other, key=True)
+            if near:
+                known[near] = (value[key], key)
+        return known
+
+    def required(self, form: type[Form], given: Mapping[str, Any], path: Place) -> None:
+        for name, info in form.model_fields.items():
+            key = info.alias or name
+            if info.is_required() and key not in given:
+                self.fault(path, f"{key!r} is missing {form.title}", (info.description or ""), key=True)
+
+    def value(self, info: Any, raw: Any, path: Place) -> Any:
+        """One field's value, or MISSING with a fault."""
+        return self.typed(Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation, raw, path)
+
+    def typed(self, annotation: Any, raw: Any, path: Place) -> Any:
+        """`raw` as a value of `annotation`."""
+        if raw is BROKEN:
+            return MISSING
+        meta = metadata(annotation)
+        for mark in meta:
+            if isinstance(mark, Kind):
+                return self.marked(mark, annotation, raw, path)
+        options = list(members(annotation))
+        if len(options) == 1 and options[0] is not annotation:
+            return self.typed(options[0], raw, path)
+        if raw is None:
+            return self.fault(path, f"{named(path)} has no value", f"write {wanted(annotation)}, or leave the key out")
+        chosen = [option for option in options if fits(option, raw)]
+        if not chosen:
+            return self.fault(path, f"{named(path)} must be {wanted(annotation)}, and this is {said(raw)}")
+        if isinstance(raw, dict):
+            return self.mapping(chosen[0], raw, path)
+        if isinstance(raw, list):
+            return self.listing(chosen[0], raw, path, meta)
+        return self.leaf(chosen, annotation if len(options) == 1 else None, raw, path)
+
+    def marked(self, mark: Kind, annotation: Any, raw: Any, path: Place) -> Any:
+        """A text of the author's that is read later: any value for a template or a type, else a text."""
+        value = raw if mark.name in ("template", "type", "arguments") else spelled(raw)
+        if mark.name == "arguments" and not isinstance(raw, dict):
+            return self.fault(path, f"{named(path)} must be {wanted(annotation)}, and this is {said(raw)}")
+        if mark.name in ("expression", "prose", "prompt") and not isinstance(value, str):
+            return self.fault(path, f"{named(path)} must be a text, and this is {said(raw)}")
+        self.prose(raw, path)
+        return value
+
+    def prose(self, raw: Any, path: Place) -> None:
+        """Reports each unquoted text below that ` #` cuts short."""
+        if isinstance(raw, dict):
+            for key, part in raw.items():
+                self.prose(part, (*path, key))
+        elif isinstance(raw, list):
+            for index, part in enumerate(raw):
+                self.prose(part, (*path, index))
+        elif isinstance(raw, str) and self.document.cut(path):
+            self.fault(path, "the text ends at #", "put it in quotes")
+
+    def mapping(self, option: Any, raw: dict[str, Any], path: Place) -> Any:
+        bare = unwrapped(option)
+        if isinstance(bare, type) and issubclass(bare, Form):
+            return self.form(bare, raw, path)
+        if bare is Any or not get_args(bare):
+            return raw
+        key_type, value_type = get_args(bare)
+        made = {}
+        for key, part in raw.items():
+            self.leaf([key_type], key_type, key, (*path, key), key=True)
+            built = self.typed(value_type, part, (*path, key))
+            if built is not MISSING:
+                made[key] = built
+        return made
+
+    def listing(self, option: Any, raw: list[Any], path: Place, meta: tuple[Any, ...]) -> Any:
+        bare = unwrapped(option)
+        if bare is Any or not get_args(bare):
+            return raw
+        if not raw and any(getattr(mark, "min_length", 0) for mark in (*meta, *metadata(option))):
+            return self.fault(path, f"{named(path)} is empty")
+        built = [self.typed(get_args(bare)[0], part, (*path, index)) for index, part in enumerate(raw)]
+        return [part for part in built if part is not MISSING]
+
+    def leaf(self, chosen: list[Any], annotation: Any, raw: Any, path: Place, key: bool = False) -> Any:
+        """A scalar, validated by pydantic; words are compared first, so that a misspelt one gets its nearest."""
+        words = [word for option in chosen if get_origin(unwrapped(option)) is Literal for word in get_args(option)]
+        text = spelled(raw)
+        if words and text in words:
+            return text
+        others = [option for option in chosen if get_origin(unwrapped(option)) is not Literal]
+        if not others:
+            near = suggestion(str(text), map(str, words))
+            return self.fault(path, f"{named(path)} cannot be {text!r}", near, key=key)
+        option = annotation if annotation is not None else others[0]
+        if any(isinstance(mark, Kind) for mark in metadata(option)):
+            self.prose(raw, path)
+        try:
+            return adapter(option).validate_python(text if takes_text(option) else plain(raw), strict=True)
+        except ValidationError as error:
+            what, instead = told(error.errors(include_url=False)[0], raw, path, option)
+            if words and isinstance(raw, str) and (near := nearest(raw, words)):
+                instead = f"did you mean {near!r}?"
+            return self.fault(path, what, instead, key=key)
+
+
+@cache
+def adapter(annotation: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(annotation)
+
+
+def metadata(annotation: Any) -> tuple[Any, ...]:
+    return tuple(getattr(annotation, "__metadata__", ()))
+
+
+def unwrapped(annotation: Any) -> Any:
+    """A type without its annotations."""
+    return unwrapped(get_args(annotation)[0]) if get_origin(annotation) is Annotated else annotation
+
+
+def members(annotation: Any) -> Iterator[Any]:
+    """The alternatives of a union, without None."""
+    if get_origin(unwrapped(annotation)) in (Union, UnionType):
+        for option in get_args(unwrapped(annotation)):
+            yield from members(option)
+    elif annotation is not NoneType:
+        yield annotation
+
+
+def takes_text(option: Any) -> bool:
+    return unwrapped(option) is str or any(
+        isinstance(mark, Words) and mark.spelled for mark in metadata(option)
+    )
+
+
+def fits(option: Any, raw: Any) -> bool:
+    """Whether a value of this kind may be one of `option`."""
+    bare = unwrapped(option)
+    if bare is Any:
+        return True
+    if isinstance(raw, dict):
+        return get_origin(bare) is dict or bare is dict or (isinstance(bare, type) and issubclass(bare, Form))
+    if isinstance(raw, list):
+        return get_origin(bare) is list or bare is list
+    if isinstance(bare, type) and issubclass(bare, Form):
+        return False
+    if get_origin(bare) in (dict, list) or bare in (dict, list):
+        return False
+    if isinstance(raw, bool):
+        return bare is bool or takes_text(option) or get_origin(bare) is Literal
+    if isinstance(raw, int | float):
+        return bare in (int, float) or takes_text(option) or get_origin(bare) is Literal
+    return bare not in (int, float, bool) or takes_text(option)
+
+
+def wanted(annotation: Any) -> str:
+    """What a field takes, in words."""
+    for mark in metadata(annotation):
+        if isinstance(mark, Words):
+            return mark.text
+    parts = [words_for(option) for option in members(annotation)]
+    return ", or ".join(dict.fromkeys(parts))
+
+
+def words_for(option: Any) -> str:
+    for mark in metadata(option):
+        if isinstance(mark, Words):
+            return mark.text
+    bare = unwrapped(option)
+    if get_origin(bare) is Literal:
+        return " | ".join(map(str, get_args(bare)))
+    if isinstance(bare, type) and issubclass(bare, Form):
+        keys = list(names_of(bare))
+        return "{" + ", ".join(f"{key}: …" for key in keys[:3]) + (", …}" if len(keys) > 3 else "}")
+    return {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}.get(
+        bare, "a list" if get_origin(bare) is list else "a mapping"
+    )
+
+
+def said(raw: Any) -> str:
+    """A value as a message shows it."""
+    if isinstance(raw, dict):
+        return "a mapping"
+    if isinstance(raw, list):
+        return "a list"
+    return "nothing" if raw is None else f"the text {raw!r}" if isinstance(raw, str) else str(spelled(raw))
+
+
+def named(path: Place) -> str:
+    """The field a path ends in, as messages name it."""
+    for part in reversed(path):
+        if isinstance(part, str):
+            return f"`{part}`" if part is path[-1] else f"each of `{part}`"
+    return "the file"
+
+
+LIMITS = {
+    "greater_than": ("more than", "gt"),
+    "greater_than_equal": ("at least", "ge"),
+    "less_than": ("less than", "lt"),
+    "less_than_equal": ("at most", "le"),
+}
+
+
+def told(error: Mapping[str, Any], raw: Any, path: Place, option: Any) -> tuple[str, str]:
+    """One of pydantic's errors in our words: what is wrong, what to write."""
+    if error["type"] == "value_error":
+        what, _, instead = str(error["ctx"]["error"]).partition(" | ")
+        return what, instead
+    if limit := LIMITS.get(error["type"]):
+        return f"{named(path)} must be {limit[0]} {error['ctx'][limit[1]]}, and this is {said(raw)}", ""
+    return f"{named(path)} must be {wanted(option)}, and this is {said(raw)}", ""
