@@ -1,0 +1,25 @@
+"""What an answer is worth when right, wrong, slow, dear or harmful, in US dollars."""
+
+from __future__ import annotations
+
+
+def net_benefit(
+    value: float,
+    cost_wrong: float,
+    correct: float,
+    money: float,
+    seconds: float,
+    price_per_second: float,
+    harm: float = 0,
+    cost_harm: float = 0,
+) -> float:
+    """What one run was worth; `correct` and `harm` are 0 or 1, or a task's shares of them."""
+    return value * correct - cost_wrong * (1 - correct) - money - price_per_second * seconds - cost_harm * harm
+
+
+def break_even_gain(
+    extra_money: float, extra_seconds: float, price_per_second: float, value: float, cost_wrong: float
+) -> float | None:
+    """The gain in accuracy that pays for the extra money and time of a run; None where an answer is worth nothing."""
+    stake = value + cost_wrong
+    return (extra_money + price_per_second * extra_seconds) / stake if stake > 0 else None

@@ -1,0 +1,142 @@
+"""The verdict in plain words, built from the numbers it rests on."""
+
+from __future__ import annotations
+
+from math import ceil, floor
+
+from loopworth.comparisons.evidence import Pairs, Ruling
+from loopworth.comparisons.intervals import Interval
+from loopworth.comparisons.ratios import Ratio
+from loopworth.runs.usage import Value
+
+
+class Facts(Value, frozen=True):
+    """What a sentence is built from: the two arms, their pairs, the interval, the smallest gain and the error."""
+
+    arm: str
+    against: str
+    pairs: Pairs
+    limits: Interval | None
+    delta: float | None
+    error: float
+
+
+def percent(error: float) -> str:
+    """How an interval at 1 - 2 · error is labelled: `90 %` for 0.05."""
+    return f"{100 * (1 - 2 * error):.4g} %"
+
+
+def paragraph(facts: Facts, reason: str, switch: Interval | None) -> str:
+    """What was found, what it shows, where the verdict would switch, and what it does not show."""
+    parts = [finding(facts), reason, switches(facts, switch), scope(facts)]
+    return " ".join(part for part in parts if part)
+
+
+def finding(facts: Facts) -> str:
+    """How the pairs came out."""
+    pairs, arm, against = facts.pairs, facts.arm, facts.against
+    if not pairs.n or pairs.difference is None:
+        return ""
+    lost = f" ({pairs.left_out} of {pairs.planned} tasks left out)" if pairs.left_out else ""
+    tasks = f"On {counted(pairs.n, 'task')} that both ran{lost}"
+    level = f"{pairs.difference:+.2f}"
+    if facts.limits:
+        level += f" ({percent(facts.error)} interval {facts.limits[0]:+.2f} to {facts.limits[1]:+.2f})"
+    if not pairs.b and not pairs.c:
+        return f"{tasks}, {arm} and {against} did equally well on every one: a difference of {level}."
+    did = "was right on" if pairs.whole else "did better on"
+    return f"{tasks}, {arm} alone {did} {pairs.b} and {against} alone on {pairs.c}: a gain of {level}."
+
+
+def reason(facts: Facts, found: Ruling | str, more: int | None) -> str:
+    """What the pairs rule out, and the verdict that follows."""
+    gain = f"{facts.delta:.3g}"
+    at = f"at an error of {facts.error:.3g}"
+    match found:
+        case "earns":
+            return f"That rules out a gain of {gain} or less {at}: {facts.arm} earns its place."
+        case "better":
+            return f"That rules out any gain {at}: {facts.against} is better."
+        case "suffices":
+            return (
+                f"That rules out a gain of {gain} or more {at}: {facts.against} suffices. "
+                f"It does not show that {facts.arm} gains nothing."
+            )
+    return (
+        f"That rules out neither a gain of {gain} or less nor one of {gain} or more {at}: undecided, and "
+        f"{facts.against} stays. {outlook(more)} It does not show that the two are equal."
+    )
+
+
+def outlook(more: int | None) -> str:
+    if more is None:
+        return "At these rates ten times as many tasks would not decide it: treat it as a tie."
+    return f"At these rates about {counted(more, 'more task')} would decide it."
+
+
+def cheaper(facts: Facts, margin: float, cost: Ratio, time: Ratio) -> str:
+    return (
+        f"That rules out that {facts.arm} is worse by {margin:.3g} or more at an error of {facts.error:.3g}, and it "
+        f"costs {cost.ratio:.3g} times as much (at most {cost.interval[1]:.3g}) and takes {time.ratio:.3g} times "
+        f"as long (at most {time.interval[1]:.3g}): {facts.arm} earns its place."
+    )
+
+
+def vetoed(facts: Facts, words: str) -> str:
+    return f"By its answers {facts.arm} earns its place, but {words}: {facts.against} stays."
+
+
+def without_pairs(facts: Facts) -> str:
+    lost = f": {facts.pairs.left_out} of {facts.pairs.planned} were left out" if facts.pairs.planned else ""
+    return (
+        f"There is no task on which both {facts.arm} and {facts.against} left an outcome (n = 0){lost}. "
+        f"Nothing is shown: undecided, and {facts.against} stays."
+    )
+
+
+def too_few_kept(facts: Facts, most: float) -> str:
+    return (
+        f"More than {100 * most:g} % of the tasks of an arm were left out, which may favour one side: every verdict is "
+        f"undecided, and {facts.against} stays. Run the missing ones."
+    )
+
+
+def unknown_worth(facts: Facts) -> str:
+    return (
+        "What a run costs, or what an answer is worth, is unknown, so the smallest gain that pays cannot be derived: "
+        f"undecided, and {facts.against} stays. Set min_gain or the prices."
+    )
+
+
+def nothing_right(facts: Facts) -> str:
+    return (
+        f"Neither got a task right, so there is nothing to compare: undecided, and {facts.against} stays. "
+        "Look at some answers and at the score first."
+    )
+
+
+def switches(facts: Facts, switch: Interval | None) -> str:
+    """For which other smallest gains the same data would give a verdict."""
+    if switch is None:
+        return ""
+    earns = f"for any under {floor(switch[0] * 1000) / 1000:.3f}" if switch[0] > 0 else "for none"
+    above = ceil(switch[1] * 1000) / 1000
+    suffices = "for any" if switch[1] < 0 else f"for any above {above:.3f}" if above < 1 else "for none"
+    return f"With another smallest gain: {facts.arm} earns {earns}, {facts.against} suffices {suffices}."
+
+
+def scope(facts: Facts) -> str:
+    return "It says nothing of other kinds of task, or of another model." if facts.pairs.n else ""
+
+
+def summary(holder: str, earned: bool, challengers: int) -> str:
+    """Who holds the place, in one sentence."""
+    if not challengers:
+        return f"{holder} is the only arm: there is nothing to compare it with."
+    if earned:
+        return f"{holder} earned the place."
+    return f"{holder} keeps the place: no other arm earned it."
+
+
+def counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")

@@ -1,0 +1,244 @@
+"""The verdict: which arm holds the place, decided with a stated chance of being wrong.
+
+The first arm holds the place. Each later one is compared with whichever holds it then, and must show a gain of more
+than the smallest worth having; budget and safety can only veto. Doubt, and a tie, leave the place where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Literal
+
+from loopworth.comparisons import sentences
+from loopworth.comparisons.evidence import (
+    Pairs,
+    Shares,
+    forecast,
+    interval,
+    pair,
+    rules_out_up_to,
+    ruling,
+    switch_points,
+)
+from loopworth.comparisons.intervals import Interval
+from loopworth.comparisons.net_benefit import break_even_gain
+from loopworth.comparisons.vetoes import Veto, cost_veto, extra, harm_veto, latency_veto, saving
+from loopworth.runs.usage import Value
+
+Token = Literal["earns", "earns_cheaper", "suffices", "better", "undecided", "over_budget", "not_shown_safe"]
+WORDS: dict[Token, str] = {
+    "earns": "agent earns its place",
+    "earns_cheaper": "agent earns its place (cheaper)",
+    "suffices": "pipeline suffices",
+    "better": "pipeline better",
+    "undecided": "undecided",
+    "over_budget": "over budget",
+    "not_shown_safe": "not shown safe",
+}
+EARNS: tuple[Token, ...] = ("earns", "earns_cheaper")
+KEEPS: tuple[Token, ...] = ("suffices", "better", "over_budget", "not_shown_safe")
+"""What `--require earns` and `--require keeps` pass on; `undecided` fails both."""
+MIN_GAIN, MOST_LEFT_OUT = 0.10, 0.02
+
+
+class Measured(Value, frozen=True):
+    """What an arm's runs came to, by task id; every planned task should have a key in `right`.
+
+    `right` is the share of the task's runs that were right, None where it was left out (an endpoint that stayed down,
+    a run that was never made). `usd` is the task's mean cost, None where unknown; `seconds` the latency of its first
+    run. `harmful` says on which tasks a run did harm; None where the arm can do none.
+    """
+
+    arm: str
+    right: Shares
+    usd: Mapping[str, float | None] = {}
+    seconds: Mapping[str, float] = {}
+    harmful: Mapping[str, bool] | None = None
+
+
+class Rule(Value, frozen=True):
+    """What an arm must show (`decide:` of a comparison). Gains and rates are shares, money is in US dollars.
+
+    `min_gain` is the smallest gain worth having: as given, else derived from the prices, else 0.10. `error` is the
+    chance of any wrong verdict in the comparison. `not_worse_by` is half of `min_gain` unless given. `max_p95` is in
+    seconds.
+    """
+
+    min_gain: float | None = None
+    error: float = 0.05
+    not_worse_by: float | None = None
+    correct_is_worth_usd: float | None = None
+    wrong_costs_usd: float | None = None
+    second_costs_usd: float | None = None
+    max_cost_ratio: float | None = None
+    max_p95: float | None = None
+    max_harm: float | None = None
+
+
+DEFAULT = Rule()
+
+
+class ArmVerdict(Value, frozen=True):
+    """One challenger against the arm that held the place.
+
+    n pairs; b that only the challenger got right (or did better on), c that only the other did. `interval` is that of
+    the difference at 1 - 2 · `error`. `earns_below` and `suffices_above` are the smallest gains at which the verdict
+    would switch; `more` forecasts how many more tasks would decide.
+    """
+
+    arm: str
+    against: str
+    token: Token
+    n: int
+    b: int
+    c: int
+    difference: float | None
+    interval: Interval | None
+    error: float
+    words: str
+    min_gain: float | None
+    earns_below: float | None
+    suffices_above: float | None
+    more: int | None
+    left_out: int
+
+
+class Verdict(Value, frozen=True):
+    """Who holds the place in the end. `token` is the holder's if it earned its place, else the last challenger's."""
+
+    holder: str
+    token: Token
+    arms: tuple[ArmVerdict, ...]
+    words: str
+
+
+def decide(arms: Sequence[Measured], rule: Rule = DEFAULT, clusters: Mapping[str, str] | None = None) -> Verdict:
+    """The verdict on `arms`, which stand in order of complexity; `clusters` names each task's template, if any.
+
+    The number of tasks must have been chosen before any result was seen. With K challengers each of the K(K+1)/2 pairs
+    that could be compared gets an equal part of the error. Where any of them lost more than 2 % of its tasks all are
+    undecided. Thin, missing or odd data give a sentence, never an exception.
+    """
+    if not arms:
+        raise ValueError("a verdict takes at least one arm")
+    challengers = len(arms) - 1
+    error = rule.error / max(challengers * (challengers + 1) / 2, 1)
+    broken = any(too_many_lost(pair(later.right, earlier.right)) for earlier, later in combinations(arms, 2))
+    holder, earned, judged = arms[0], None, []
+    for arm in arms[1:]:
+        judged.append(judge(arm, holder, rule, error, clusters, broken))
+        if judged[-1].token in EARNS:
+            holder, earned = arm, judged[-1].token
+    token = earned or (judged[-1].token if judged else "undecided")
+    return Verdict(holder.arm, token, tuple(judged), sentences.summary(holder.arm, bool(earned), len(judged)))
+
+
+def too_many_lost(pairs: Pairs) -> bool:
+    return pairs.left_out > MOST_LEFT_OUT * pairs.planned
+
+
+def judge(
+    arm: Measured, holder: Measured, rule: Rule, error: float, clusters: Mapping[str, str] | None, broken: bool
+) -> ArmVerdict:
+    """One challenger against the holder of the place, at its part of the error."""
+    pairs = pair(arm.right, holder.right, clusters)
+    delta = smallest_gain(arm, holder, rule)
+    limits = interval(pairs, error)
+    facts = sentences.Facts(arm.arm, holder.arm, pairs, limits, delta, error)
+    token, reason = conclusion(arm, holder, pairs, rule, error, broken, facts)
+    switch = switch_points(pairs, delta, error) if delta is not None else None
+    more = forecast(pairs, delta, error) if token == "undecided" and delta is not None and not broken else None
+    return ArmVerdict(
+        arm=arm.arm,
+        against=holder.arm,
+        token=token,
+        n=pairs.n,
+        b=pairs.b,
+        c=pairs.c,
+        difference=pairs.difference,
+        interval=limits,
+        error=error,
+        words=sentences.paragraph(facts, reason, switch),
+        min_gain=delta,
+        earns_below=switch and switch[0],
+        suffices_above=switch and switch[1],
+        more=more,
+        left_out=pairs.left_out,
+    )
+
+
+def smallest_gain(arm: Measured, holder: Measured, rule: Rule) -> float | None:
+    """The smallest gain worth having: the rule's, or what pays for the arm's extra cost and time, never under 0.
+
+    None where prices are given and a cost or a latency that they need is unknown.
+    """
+    if rule.min_gain is not None:
+        return rule.min_gain
+    if rule.correct_is_worth_usd is None and rule.wrong_costs_usd is None:
+        return MIN_GAIN
+    second = rule.second_costs_usd or 0.0
+    money, seconds = extra(arm.usd, holder.usd), extra(arm.seconds, holder.seconds) if second else 0.0
+    if money is None or seconds is None:
+        return None
+    gain = break_even_gain(money, seconds, second, rule.correct_is_worth_usd or 0.0, rule.wrong_costs_usd or 0.0)
+    return None if gain is None else max(gain, 0.0)
+
+
+def conclusion(
+    arm: Measured, holder: Measured, pairs: Pairs, rule: Rule, error: float, broken: bool, facts: sentences.Facts
+) -> tuple[Token, str]:
+    """The token and the sentence that gives its reason: what data can say at all, accuracy, savings, then vetoes."""
+    if unfit := unusable(arm, holder, pairs, broken, facts):
+        return "undecided", unfit
+    assert facts.delta is not None  # `unusable` spoke up otherwise
+    found: Token = ruling(pairs, facts.delta, error)
+    cheaper = "" if found in ("earns", "better") else savings(arm, holder, pairs, rule, error, facts)
+    if cheaper:
+        found = "earns_cheaper"
+    if found not in EARNS:
+        more = forecast(pairs, facts.delta, error) if found == "undecided" else None
+        return found, sentences.reason(facts, found, more)
+    if veto := strongest(vetoes(arm, holder, rule, error)):
+        return veto.token, sentences.vetoed(facts, veto.words)
+    return found, cheaper or sentences.reason(facts, found, None)
+
+
+def unusable(arm: Measured, holder: Measured, pairs: Pairs, broken: bool, facts: sentences.Facts) -> str:
+    """Why these data allow no verdict at all; "" where they may."""
+    if not pairs.n:
+        return sentences.without_pairs(facts)
+    if broken:
+        return sentences.too_few_kept(facts, MOST_LEFT_OUT)
+    if facts.delta is None:
+        return sentences.unknown_worth(facts)
+    if not any(arm.right.values()) and not any(holder.right.values()):
+        return sentences.nothing_right(facts)
+    return ""
+
+
+def savings(arm: Measured, holder: Measured, pairs: Pairs, rule: Rule, error: float, facts: sentences.Facts) -> str:
+    """The sentence that an arm is shown cheaper, faster and not worse; "" where one of the three is not shown."""
+    margin = rule.not_worse_by if rule.not_worse_by is not None else (facts.delta or 0.0) / 2
+    cost, time = saving(arm.usd, holder.usd, error), saving(arm.seconds, holder.seconds, error)
+    if cost is None or time is None or not rules_out_up_to(pairs, -margin, error):
+        return ""
+    return sentences.cheaper(facts, margin, cost, time)
+
+
+def vetoes(arm: Measured, holder: Measured, rule: Rule, error: float) -> list[Veto]:
+    """Every limit that the arm is not shown to keep."""
+    found = [
+        cost_veto(arm.usd, holder.usd, rule.max_cost_ratio, error) if rule.max_cost_ratio is not None else None,
+        latency_veto(arm.seconds.values(), rule.max_p95, error) if rule.max_p95 is not None else None,
+        harm_veto(arm.harmful.values(), rule.max_harm, error)
+        if rule.max_harm is not None and arm.harmful is not None
+        else None,
+    ]
+    return [veto for veto in found if veto]
+
+
+def strongest(found: Sequence[Veto]) -> Veto | None:
+    """A limit shown broken weighs more than safety not shown, and that more than a limit left open."""
+    order = ("over_budget", "not_shown_safe", "undecided")
+    return min(found, key=lambda veto: order.index(veto.token), default=None)
