@@ -20,7 +20,7 @@ def contract(checkout: pathlib.Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_rooms_import_one_way() -> None:
-    """runs <- models, tools <- agents, router <- workflows <- comparisons <- cli; no room is out of the linter's sight."""
+    """runs <- models, tools <- agents, router <- workflows <- comparisons <- cli; no room is out of sight."""
     done = contract(ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     files = sum(len(list((ROOT / room).rglob("*.py"))) for room in (*ROOMS, "loopworth/cli"))

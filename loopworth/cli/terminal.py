@@ -1,0 +1,65 @@
+"""What reaches the terminal. Data (from models, tools, tasks and files) is shown as text, never obeyed."""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode categories that move the cursor, hide text, change its direction, or have no meaning here."""
+
+
+def safe(text: str, lines: bool = True) -> str:
+    """The text with every control, format or unassigned character spelled out (`\\x1b`); `lines` keeps line ends."""
+    if text.isascii() and text.isprintable():
+        return text
+    kept = "\n" if lines else ""
+    return "".join(c if c in kept or unicodedata.category(c) not in UNSAFE else spelled(c) for c in text)
+
+
+def spelled(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def shown(value: Any, style: str = "", lines: bool = True) -> Text:
+    """Any value for a person: a text as itself, another value as its JSON; no markup, no control characters."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return Text(safe(text, lines), style=style)
+
+
+def output() -> Console:
+    """Results go here. Made anew each time, since tests and pipes change what standard output is."""
+    return Console(file=sys.stdout, markup=False, emoji=False, highlight=False)
+
+
+def notices() -> Console:
+    """Progress, questions and complaints go here, so that `--json` leaves standard output to the JSON."""
+    return Console(file=sys.stderr, markup=False, emoji=False, highlight=False)
+
+
+def complain(message: str) -> None:
+    """A message to standard error, unwrapped, so that `file:line:col` stays clickable."""
+    notices().print(shown(message), soft_wrap=True)
+
+
+def write_json(value: Any) -> None:
+    """The one JSON document on standard output: plain ASCII, so nothing in it can reach the terminal raw."""
+    plain = msgspec.to_builtins(value, enc_hook=str)
+    text = json.dumps(finite(plain), indent=2)
+    sys.stdout.write(text.replace("\x7f", "\\u007f") + "\n")
+    sys.stdout.flush()
+
+
+def finite(value: Any) -> Any:
+    """The value with nan and infinities, which JSON does not have, as null."""
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if isinstance(value, dict):
+        return {str(key): finite(item) for key, item in value.items()}
+    return [finite(item) for item in value] if isinstance(value, list | tuple) else value

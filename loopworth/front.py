@@ -1,0 +1,54 @@
+"""What the package offers to a program: load, check, compile, run, compare."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from loopworth.models import Model, open_model, prepare
+from loopworth.runs.journal import Journal
+from loopworth.runs.outcome import Outcome
+from loopworth.runs.world import Ask, Live
+from loopworth.workflows.activation import activate
+from loopworth.workflows.compile import Compiled, compile
+
+
+@asynccontextmanager
+async def opened(compiled: Compiled) -> AsyncIterator[Mapping[str, Model]]:
+    """All models that a workflow uses, ready to be asked, by key; closed at the end. Raises Unavailable."""
+    models = {key: open_model(spec) for key, spec in compiled.models.items()}
+    try:
+        for model in models.values():
+            await prepare(model)
+        yield models
+    finally:
+        for model in models.values():
+            await model.close()
+
+
+async def run(
+    workflow: Compiled | str | Path,
+    input: dict[str, Any],
+    *,
+    models: Mapping[str, Model] | None = None,
+    ask: Ask | None = None,
+    journal: Journal | None = None,
+) -> Outcome:
+    """Run a workflow once, to its end: whatever ends it is the outcome's exit reason, not an exception.
+
+    `models` are those of `opened`, to be given where many runs share them. `ask` puts a gate's question to a person;
+    without it a run that reaches a gate ends as `waiting`. A `journal` records the run, or replays what it holds.
+    """
+    compiled = workflow if isinstance(workflow, Compiled) else compile(workflow)
+    if models is not None:
+        return await activate(compiled, input, Live(models, ask), journal)
+    async with opened(compiled) as mine:
+        return await activate(compiled, input, Live(mine, ask), journal)
+
+
+def run_sync(workflow: Compiled | str | Path, input: dict[str, Any], *, ask: Ask | None = None) -> Outcome:
+    """As `run`, for a program without an event loop."""
+    return asyncio.run(run(workflow, input, ask=ask))

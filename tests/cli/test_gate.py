@@ -1,0 +1,153 @@
+"""A gate on the terminal: what is asked is exact, and only a plain yes approves."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from loopworth.cli.gate import NOBODY, TerminalGate, read
+from loopworth.runs.world import Question
+
+ASKED = """
+import asyncio
+from loopworth.cli.gate import TerminalGate
+from loopworth.runs.world import Question
+
+questions = [Question("refund", {arguments!r}, "h", "Refund [bold]Ann[/]?\\x1b[2J") for _ in range({times})]
+
+async def main():
+    gate = TerminalGate()
+    return await asyncio.gather(*(gate(question, f"{{n}}/gate") for n, question in enumerate(questions)))
+
+for decision in asyncio.run(main()):
+    print("DECIDED", decision.choice, repr(decision.note), decision.by)
+"""
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    ("line", "decided"),
+    [
+        ("approve\n", ("approve", "")),
+        (" A \n", ("approve", "")),
+        ("yes\n", ("approve", "")),
+        ("reject\n", ("reject", "")),
+        ("r too much\n", ("reject", "too much")),
+        ("no, ask Ann first\n", ("reject", "ask Ann first")),
+        ("\n", ("reject", "")),
+        ("", ("reject", "")),
+        ("approved\n", None),
+        ("approve the smaller one\n", None),
+        ("yep\n", None),
+    ],
+)
+def test_only_a_plain_word_decides(line: str, decided: tuple[str, str] | None) -> None:
+    """Approval is one exact word; nothing and the end of input reject; anything else is asked again."""
+    decision = read(line)
+    assert (decision and (decision.choice, decision.note)) == decided
+
+
+def test_without_a_terminal_a_gate_rejects(capsys: pytest.CaptureFixture[str]) -> None:
+    """A run in a pipe or a cron job never approves by accident."""
+    decision = asyncio.run(TerminalGate()(Question("refund", {"amount": 5}, "h"), "1/gate"))
+    assert (decision.choice, decision.note) == ("reject", NOBODY)
+    assert '"amount": 5' in capsys.readouterr().err
+
+
+class Terminal:
+    """A child process on a terminal of its own: what it shows, and what is typed."""
+
+    def __init__(self, code: str) -> None:
+        self.far, near = pty.openpty()
+        command = [sys.executable, "-c", code]
+        self.process = subprocess.Popen(command, stdin=near, stdout=near, stderr=near, cwd=ROOT, start_new_session=True)
+        os.close(near)
+        self.seen = ""
+
+    def until(self, text: str) -> str:
+        """Read until `text` is shown; returns all that was shown so far."""
+        deadline = time.monotonic() + 30
+        while text not in self.seen:
+            assert time.monotonic() < deadline, self.seen
+            self.seen += self.more()
+        return self.seen
+
+    def more(self) -> str:
+        try:
+            return os.read(self.far, 4096).decode("utf-8")
+        except OSError:
+            raise AssertionError(f"the process ended after: {self.seen}") from None
+
+    def type(self, text: str) -> None:
+        os.write(self.far, text.encode())
+
+    def close(self) -> int:
+        status = self.process.wait(30)
+        os.close(self.far)
+        return status
+
+
+def asked(arguments: dict[str, object], times: int = 1) -> Terminal:
+    return Terminal(ASKED.format(arguments=arguments, times=times))
+
+
+def test_a_gate_shows_the_exact_arguments_and_takes_a_word() -> None:
+    """The tool, its canonical arguments as JSON, and the author's question: markup and escapes are inert."""
+    terminal = asked({"who": "Ann\x1b[1A", "amount": 250})
+    shown = terminal.until("[reject]")
+    assert '"amount": 250' in shown
+    assert '"who": "Ann\\u001b[1A"' in shown
+    assert "Refund [bold]Ann[/]?\\x1b[2J" in shown
+    assert shown.index("amount") < shown.index("who")
+    terminal.type("approve\n")
+    assert "DECIDED approve '' terminal" in terminal.until("terminal\r\n")
+    assert terminal.close() == 0
+
+
+def test_an_unclear_word_is_asked_again_and_enter_rejects() -> None:
+    """A typing slip decides nothing; an empty line rejects."""
+    terminal = asked({})
+    terminal.until("[reject]")
+    terminal.type("aprove\n")
+    terminal.until("please type")
+    terminal.type("\n")
+    assert "DECIDED reject" in terminal.until("terminal\r\n")
+    assert terminal.close() == 0
+
+
+def test_two_gates_are_asked_one_after_another() -> None:
+    """Concurrent calls that both need a person do not mix on the terminal."""
+    terminal = asked({"n": 1}, times=2)
+    assert terminal.until("[reject]").count("may this run?") == 1
+    terminal.type("approve\n")
+    terminal.until("1/gate")
+    terminal.type("reject not this one\n")
+    decided = re.findall(r"DECIDED (\w+) '(.*)' terminal", terminal.until("'not this one' terminal"))
+    assert decided == [("approve", ""), ("reject", "not this one")]
+    assert terminal.close() == 0
+
+
+def test_the_end_of_input_rejects() -> None:
+    """Ctrl-D at the question is no approval."""
+    terminal = asked({})
+    terminal.until("[reject]")
+    terminal.type("\x04")
+    assert "DECIDED reject" in terminal.until("terminal\r\n")
+    assert terminal.close() == 0
+
+
+def test_ctrl_c_at_the_question_ends_the_process() -> None:
+    """The wait for a person can be interrupted: no thread holds the process."""
+    terminal = asked({})
+    terminal.until("[reject]")
+    os.kill(terminal.process.pid, signal.SIGINT)
+    assert terminal.close() != 0
