@@ -11,6 +11,7 @@ id raises `Diverged`. Events are never journalled: executors derive them again, 
 from __future__ import annotations
 
 import asyncio
+import os
 import traceback
 from collections.abc import Awaitable
 from typing import Any, Protocol
@@ -19,7 +20,7 @@ import msgspec
 
 from loopworth.runs.budget import Budget, Limits, reply_of
 from loopworth.runs.events import AnyEvent, GateAsked, GateDecided, LimitHit, ModelCalled, ToolCalled
-from loopworth.runs.journal import Journal, Record, digest, encode
+from loopworth.runs.journal import Journal, Record, body, digest
 from loopworth.runs.message import Message, Reply, Request, ToolCall
 from loopworth.runs.observation import Observation, Status
 from loopworth.runs.outcome import BAD_FINISH, Diverged, Exit, Failed, Fenced, Outcome, Said, Stop, Waiting
@@ -66,9 +67,13 @@ class Executor(Protocol):
 
 
 class Effects:
-    """A place in a run. `input` and `tools` are those of the workflow that the place belongs to."""
+    """A place in a run. `input` and `tools` are those of the workflow that the place belongs to.
 
-    __slots__ = ("budget", "input", "items", "journal", "offset", "path", "tools", "world")
+    `run` names the run wherever ids of several runs meet, as in the idempotency keys of its writes; a resumed run is
+    given its own again.
+    """
+
+    __slots__ = ("budget", "input", "items", "journal", "offset", "path", "run", "tools", "world")
 
     def __init__(
         self,
@@ -78,8 +83,10 @@ class Effects:
         tools: ToolLayer | None = None,
         path: str = "",
         offset: float = 0.0,
+        run: str = "",
     ) -> None:
         self.world, self.journal, self.path, self.offset = world, journal, path, offset
+        self.run = run or os.urandom(8).hex()
         self.budget = budget or Budget(Limits())
         self.tools: ToolLayer = tools or NoTools()
         self.input: dict[str, Any] = {}
@@ -92,7 +99,7 @@ class Effects:
 
         Make places in program order and before the first await: that order is the order of the trace.
         """
-        place = Effects(self.world, self.journal, self.budget, self.tools, f"{self.path}{name}/", self.offset)
+        place = Effects(self.world, self.journal, self.budget, self.tools, f"{self.path}{name}/", self.offset, self.run)
         place.input = self.input
         if limits is not None:
             place.budget = Budget(limits, place.path, self.budget, self.clock())
@@ -159,7 +166,7 @@ class Effects:
     async def keep(self, id: str, hash: str, kind: Any, value: Any, began: float | None = None) -> None:
         if self.journal is not None:
             now = self.clock()
-            await self.journal.put(id, Record(hash, kind, encode(value), now if began is None else began, now))
+            await self.journal.put(id, Record(hash, kind, body(value), now if began is None else began, now))
 
     # -- effects ---------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,8 @@ import msgspec
 from loopworth.runs.usage import Value
 
 encode = msgspec.json.Encoder(order="deterministic").encode
+body = msgspec.json.Encoder().encode
+"""A record's body keeps the order of keys: a value that is replayed must read in a prompt as it did at first."""
 
 
 def digest(value: Any) -> str:
