@@ -1,0 +1,166 @@
+"""A chat model on an OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+
+from loopworth.models.endpoint import LONGEST_ASK, Endpoint, Exchange, Patience
+from loopworth.models.errors import Trouble
+from loopworth.models.prices import usd
+from loopworth.models.reading import read
+from loopworth.models.spec import ModelSpec
+from loopworth.models.wire import encode
+from loopworth.runs.message import Reply, Request
+from loopworth.runs.outcome import Stop
+from loopworth.runs.usage import Usage
+
+RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+
+
+class ChatModel:
+    """Asks one model at an endpoint. `most` is the most output of any call; None leaves it to the request."""
+
+    by_id = False
+
+    def __init__(self, spec: ModelSpec, endpoint: Endpoint, most: int | None = None) -> None:
+        self.spec = spec
+        self.server = endpoint
+        self.most = spec.max_tokens or most
+        self.limit = spec.traits.limit if spec.base_url is None else "max_tokens"
+        said = {"seconds": spec.timeout, "retries": spec.retries}
+        self.patience = Patience(**{key: value for key, value in said.items() if value is not None})  # type: ignore[arg-type]
+        self.open = True
+        fields = {"model": spec.model, "temperature": spec.temperature, "seed": spec.seed}
+        self.fields = {key: value for key, value in fields.items() if value is not None} | spec.extra
+        endpoint.join(spec.concurrency or spec.traits.concurrency)
+
+    @property
+    def endpoint(self) -> str:
+        """Equal for models that share a server."""
+        return self.server.base_url
+
+    @property
+    def concurrency(self) -> int:
+        """The calls that may be under way at the endpoint at once."""
+        return self.server.concurrency
+
+    async def close(self) -> None:
+        if self.open:
+            self.open = False
+            await self.server.leave()
+
+    async def reply(self, request: Request, seconds: float | None) -> Reply:
+        """One turn. Stops itself after `seconds`, queueing included; raises `Stop` where the endpoint fails."""
+        self.server.connect()
+        exchange = Exchange(self.server.clock)
+        try:
+            if seconds is None:
+                return await self.ask(request, exchange)
+            async with asyncio.timeout(seconds):
+                return await self.ask(request, exchange)
+        except TimeoutError:
+            return self.cut(request, exchange)
+
+    async def ask(self, request: Request, exchange: Exchange) -> Reply:
+        most = self.output_limit(request)
+        found = await self.server.answer(encode(self.body(request, most)), exchange, self.patience)
+        if type(found) is Trouble and found.param in RENAMED and found.param == self.limit and found.kind == "refused":
+            self.limit = RENAMED[self.limit]  # the endpoint knows the output limit by its other name
+            found = await self.server.answer(encode(self.body(request, most)), exchange, self.patience)
+        if type(found) is Trouble:
+            return self.ended(found, exchange)
+        reply = read(found, most, len(request.messages))
+        return msgspec.structs.replace(
+            reply,
+            usage=msgspec.structs.replace(reply.usage, usd=usd(self.spec, reply.usage)),
+            seconds=exchange.service,
+            attempts=tuple(exchange.attempts),
+            waits=tuple(exchange.waits),
+        )
+
+    def output_limit(self, request: Request) -> int | None:
+        limits = [limit for limit in (request.max_tokens, self.most) if limit is not None]
+        return min(limits, default=None)
+
+    def body(self, request: Request, most: int | None) -> dict[str, Any]:
+        """The request on the wire; what nobody set is left out."""
+        body: dict[str, Any] = {**self.fields, "messages": request.messages}
+        if most is not None:
+            body[self.limit] = most
+        if request.seed is not None:
+            body["seed"] = request.seed
+        if request.tools:
+            body["tools"] = request.tools
+            if request.tool_choice != "auto":
+                body["tool_choice"] = request.tool_choice
+        if request.schema is not None:
+            form = {"name": "answer", "schema": request.schema, "strict": strict(request.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        return body
+
+    def ended(self, found: Trouble, exchange: Exchange) -> Reply:
+        """A refusal of the content is the reply's own bad end; any other trouble is the endpoint's."""
+        if found.kind not in ("content_filter", "context_overflow"):
+            raise self.stop(found, exchange)
+        usage = Usage() if found.kind == "context_overflow" else self.unknown()
+        return self.bad(found.kind, found.message or found.code, usage, exchange)
+
+    def unknown(self) -> Usage:
+        """What a call used that does not say so: a filtered prompt may be billed all the same."""
+        return Usage(None, None, usd=usd(self.spec, Usage(None, None)))
+
+    def bad(self, finish: str, note: str, usage: Usage, exchange: Exchange) -> Reply:
+        attempts, waits = tuple(exchange.attempts), tuple(exchange.waits)
+        return Reply({}, (), "", finish, usage, exchange.service, note, attempts, waits)
+
+    def cut(self, request: Request, exchange: Exchange) -> Reply:
+        """The reply of a call that ran out of time: what a request in flight will have used is what was asked for."""
+        usage = Usage()
+        if exchange.flying:
+            usage = Usage(0, self.output_limit(request) or 0, usd=self.unknown().usd, estimated=True)
+            exchange.note(None, "cut at the time limit")
+        return self.bad("time_limit", "", usage, exchange)
+
+    def stop(self, found: Trouble, exchange: Exchange) -> Stop:
+        """The end of a call whose endpoint failed: what it said, and what to do about it."""
+        many = f", after {len(exchange.attempts)} attempts" if len(exchange.attempts) > 1 else ""
+        note = f"{self.spec.name} at {self.endpoint}: {found.words}{many}; {self.advice(found)}"
+        if self.server.key != "none":
+            note = note.replace(self.server.key, "***")
+        stop = Stop("provider_error", None, note)
+        stop.attempts = tuple(exchange.attempts)  # type: ignore[attr-defined]  # the event shows them
+        return stop
+
+    def advice(self, found: Trouble) -> str:
+        """What to do about it."""
+        variable = self.spec.api_key or self.spec.traits.key
+        if found.after > LONGEST_ASK:
+            return f"it asks to wait {found.after:.0f} s: try again later"
+        by_status = {
+            401: f"check the key in {variable}" if variable else "it wants a key: api_key: {env: NAME}",
+            402: "check the account's credit",
+            403: "check what the key may use",
+            404: f"check that it serves {self.spec.model!r}, and base_url",
+        }
+        by_kind = {
+            "down": "is the server running?",
+            "busy": "lower the model's concurrency, or try again later",
+            "broken": "try again later",
+        }
+        return by_status.get(found.status or 0) or by_kind.get(found.kind, "it will not take this request")
+
+
+def strict(schema: Any) -> bool:
+    """Whether a schema is closed enough for OpenAI's strict mode: every object names and requires all it may hold."""
+    if isinstance(schema, list):
+        return all(map(strict, schema))
+    if not isinstance(schema, dict):
+        return True
+    if "properties" in schema or schema.get("type") == "object":
+        closed = schema.get("additionalProperties") is False
+        if not closed or set(schema.get("required", ())) != set(schema.get("properties", ())):
+            return False
+    return all(map(strict, schema.values()))

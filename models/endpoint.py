@@ -1,0 +1,209 @@
+"""One OpenAI-compatible server: a shared client, a bounded number of calls at once, patience."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from loopworth.models.errors import Trouble, trouble
+from loopworth.models.wire import decode
+from loopworth.runs.message import Attempt
+from loopworth.runs.usage import Value
+
+Sleep = Callable[[float], Awaitable[None]]
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+"""Seconds before the second attempt, doubled before each further one, and the most it grows to."""
+LONGEST_ASK = 300.0
+"""Seconds a server may ask us to wait; past that the call ends."""
+DOWN_RETRIES = 2
+"""Further attempts where nothing answers at all: a server that is not there stays away."""
+
+
+class Patience(Value, frozen=True):
+    """The seconds one attempt may take, and how many further ones may follow it."""
+
+    seconds: float = 300.0
+    retries: int = 4
+
+    def tries(self, found: Trouble) -> int:
+        """How many attempts may have failed and another still be made."""
+        if not found.again or found.after > LONGEST_ASK:
+            return 0
+        return min(self.retries, DOWN_RETRIES) if found.kind == "down" else self.retries
+
+
+class Exchange:
+    """One model call under way: what it has tried, where it waited, whether a request is in flight."""
+
+    __slots__ = ("attempts", "clock", "flying", "start", "waited", "waits")
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock, self.start = clock, clock()
+        self.attempts: list[Attempt] = []
+        self.waits: list[tuple[float, float]] = []
+        self.waited, self.flying = 0.0, False
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the call began."""
+        return self.clock() - self.start
+
+    @property
+    def service(self) -> float:
+        """Seconds of the call that were no wait."""
+        return max(0.0, self.elapsed - sum(end - start for start, end in self.waits))
+
+    async def waiting(self, awaitable: Awaitable[Any]) -> None:
+        """Await, and note the span as a wait, also where it is cut."""
+        start = self.elapsed
+        try:
+            await awaitable
+        finally:
+            self.waits.append((start, self.elapsed))
+
+    def note(self, status: int | None, error: str = "") -> None:
+        self.attempts.append(Attempt(status, error, self.waited))
+        self.waited, self.flying = 0.0, False
+
+
+class Endpoint:
+    """A server and the one client that all models on it share.
+
+    `client` is a user's own `AsyncOpenAI`; else one is made on first use, anew for every event loop. `clock` is
+    monotonic, `now` the wall clock that dates in Retry-After are read against. `jitter` spreads pauses, if given.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str = "none",
+        *,
+        openai: bool = False,
+        client: Any = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Sleep = asyncio.sleep,
+        now: Callable[[], float] = time.time,
+        jitter: random.Random | None = None,
+    ) -> None:
+        self.base_url, self.key, self.openai, self.given = base_url, key, openai, client
+        self.clock, self.sleep, self.now, self.jitter = clock, sleep, now, jitter
+        self.concurrency = 0
+        self.users = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._client: Any = None
+        self._slots = asyncio.Semaphore()
+        self._raw: Any = None
+
+    def join(self, concurrency: int) -> None:
+        """One more model uses this server; the smallest number of calls at once that any of them allows holds."""
+        self.users += 1
+        self.concurrency = min(self.concurrency or concurrency, concurrency)
+
+    async def leave(self) -> None:
+        """One model less; the last one closes the client, unless it is the user's own."""
+        self.users -= 1
+        client, self._client = (self._client, None) if self.users <= 0 else (None, self._client)
+        if client is not None and client is not self.given and self._loop is asyncio.get_running_loop():
+            await client.close()
+
+    def connect(self) -> None:
+        """A client and free slots for the running event loop."""
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            self._slots = asyncio.Semaphore(self.concurrency or 1)
+            self._loop, self._client = loop, self.given or new_client(self.base_url, self.key, self.openai)
+            self._raw = raw_response()
+
+    async def answer(self, body: bytes, exchange: Exchange, patience: Patience) -> Any:
+        """The decoded body of the first answer that is no trouble, else the last `Trouble`. Needs `connect` before."""
+        slots = self._slots
+        if slots.locked():
+            await exchange.waiting(slots.acquire())
+        else:
+            await slots.acquire()
+        try:
+            found = await self.attempt(body, exchange, patience.seconds)
+            while type(found) is Trouble and len(exchange.attempts) <= patience.tries(found):
+                await self.pause(found, exchange)
+                found = await self.attempt(body, exchange, patience.seconds)
+            return found
+        finally:
+            slots.release()
+
+    async def attempt(self, body: bytes, exchange: Exchange, seconds: float) -> Any:
+        """One request: the decoded body, or the `Trouble` it ended in."""
+        status, headers, content = await self.post(body, exchange, seconds)
+        if status is None:
+            exchange.note(None, content)
+            return Trouble("down", content)
+        try:
+            value = decode(content)
+        except ValueError:
+            value = content.decode("utf-8", "replace")
+        found = trouble(status, value, headers, self.now())
+        exchange.note(status, found.words if found else "")
+        return value if found is None else found
+
+    async def post(self, body: bytes, exchange: Exchange, seconds: float) -> tuple[int | None, Any, Any]:
+        """Status, headers and content of one answer; without an answer (None, {}, the reason)."""
+        from openai import APIConnectionError, APIStatusError  # imported on first use: it is the slowest import
+
+        exchange.flying = True
+        options = {"headers": JSON, "timeout": seconds, "max_retries": 0}
+        try:
+            response = await self._client.post("/chat/completions", cast_to=self._raw, content=body, options=options)
+        except APIStatusError as error:
+            response = error.response
+        except APIConnectionError as error:
+            return None, {}, cause_of(error, seconds)
+        return response.status_code, response.headers, response.content
+
+    async def pause(self, found: Trouble, exchange: Exchange) -> None:
+        """Wait before the next attempt, longer each time and as long as the server asks; only such a wait is no
+        time of ours."""
+        grown = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (len(exchange.attempts) - 1))
+        if self.jitter is not None:
+            grown *= self.jitter.uniform(0.5, 1.5)
+        exchange.waited = max(found.after, grown)
+        sleeping = self.sleep(exchange.waited)
+        await (exchange.waiting(sleeping) if found.kind == "busy" else sleeping)
+
+
+JSON = {"Content-Type": "application/json"}
+
+
+def new_client(base_url: str, key: str, openai: bool) -> Any:
+    """An `AsyncOpenAI` that leaves retries to us, on aiohttp where it is installed (a third of the CPU per call).
+
+    The organisation and project of the environment go to OpenAI only, and no proxy stands before this machine.
+    """
+    from openai import AsyncOpenAI, DefaultAioHttpClient, DefaultAsyncHttpxClient, Omit
+
+    proxies: Any = {"trust_env": not base_url.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]"))}
+    try:
+        http = DefaultAioHttpClient(**proxies)
+    except RuntimeError:  # aiohttp is not installed
+        http = DefaultAsyncHttpxClient(**proxies)
+    own: Any = {} if openai else {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+    return AsyncOpenAI(base_url=base_url, api_key=key, max_retries=0, http_client=http, default_headers=own)
+
+
+def raw_response() -> Any:
+    """The class that asks the client for the answer as it came, not read into its own models."""
+    import httpx2  # the HTTP library of openai 3
+
+    return httpx2.Response
+
+
+def cause_of(error: BaseException, seconds: float) -> str:
+    """Why no answer came, from the bottom of the chain of causes: the upper ones are often wrong about it."""
+    chain = [error]
+    while (below := chain[-1].__cause__ or chain[-1].__context__) is not None and below not in chain:
+        chain.append(below)
+    if any(isinstance(e, TimeoutError) for e in chain):
+        return f"no answer within {seconds:g} s"
+    words = next((text for e in chain[1:] if (text := " ".join(str(e).split()))), "") or type(chain[-1]).__name__
+    return "connection refused" if any(isinstance(e, ConnectionRefusedError) for e in chain) else words[:300]

@@ -1,0 +1,210 @@
+"""What went wrong at an endpoint: by code and type first, by status next, by wording last."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC
+from typing import Any, Literal
+
+from loopworth.runs.usage import Value
+
+
+class Unavailable(Exception):
+    """The world outside failed: weights, a local server, a missing package. The text is for the user."""
+
+
+Kind = Literal["content_filter", "context_overflow", "busy", "broken", "down", "refused"]
+"""`busy` asks for patience, `broken` may work the next time, `down` gave no answer at all, `refused` never will."""
+
+
+class Trouble(Value, frozen=True):
+    """One failed request. `message` is the provider's, `code` its code or type; `after` the seconds it asks to wait."""
+
+    kind: Kind
+    message: str = ""
+    code: str = ""
+    status: int | None = None
+    after: float = 0.0
+    param: str = ""
+
+    @property
+    def again(self) -> bool:
+        return self.kind in ("busy", "broken", "down")
+
+    @property
+    def words(self) -> str:
+        """Status, code and message in one line."""
+        status = "no answer" if self.status is None else f"status {self.status}"
+        code = f" ({self.code})" if self.code and self.code != str(self.status) else ""
+        return f"{status}{code}{': ' if self.message else ''}{self.message}"
+
+
+FILTER_CODES = {
+    "content_filter",
+    "contentfilter",
+    "content_filtered",
+    "content_policy_violation",
+    "data_inspection_failed",
+    "moderation_blocked",
+    "responsibleaipolicyviolation",
+}
+OVERFLOW_CODES = re.compile(
+    r"context_(length|window|size)|prompt_too_long|exceed_context|input_too_long|string_above_max"
+)
+FINAL_CODES = {
+    "insufficient_quota",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "invalid_api_key",
+    "model_not_found",
+    "insufficient_balance",
+    "unknown_parameter",
+    "unsupported_parameter",
+    "unsupported_value",
+    "missing_required_parameter",
+}
+FILTER_WORDS = re.compile(
+    r"content (management |usage )?(policy|filter)|safety (system|filter|policy)|moderation|input was flagged", re.I
+)
+OVERFLOW_WORDS = re.compile(
+    r"context[ _-]?(length|window|size)|maximum (context|prompt|input)\b"
+    r"|(exceed|larger|longer|greater|too).{0,40}\bcontext|context\b.{0,40}\b(exceed|overflow|full)"
+    r"|(prompt|inputs?|request|messages?)\b.{0,30}\btoo (long|large|many tokens)"
+    r"|too many (input |prompt )?tokens\b(?! per)|(input|prompt) tokens?\b.{0,40}\b(above|exceed|over|limit|greater)",
+    re.I,
+)
+WORDED = (None, 400, 403, 413, 422, 500)
+"""The statuses at which wording is read: elsewhere the status says it all."""
+PATIENT = (429, 529)
+PASSING = (408, 409, 425, *PATIENT)
+
+
+def trouble(status: int, body: Any, headers: Mapping[str, str], now: float) -> Trouble | None:
+    """The trouble an answer holds, also one of status 200; None where there is none.
+
+    `body` is decoded JSON, or the text of one that is not. `now` is the wall clock, for dates in Retry-After.
+    """
+    error = error_of(body)
+    if error is None and status < 400:
+        return None if answers(body) else Trouble("broken", "the answer holds no choices", status=status)
+    error = error or {"message": plain(body)}
+    codes = list(codes_of(error))
+    real = status if status >= 400 else next((int(code) for code in codes if code.isdecimal()), None)
+    message = text_of(error)
+    kind = kind_of(real, [code for code in codes if not code.isdecimal()], message)
+    after = asked_pause(headers, now)
+    if after and kind == "broken":
+        kind = "busy"
+    if kind == "content_filter" and (found := sorted(set(filtered(error)))):
+        message = f"{', '.join(found)}: {message}"
+    shown = next((code for code in codes if not code.isdecimal()), "")
+    return Trouble(kind, message, shown, real, after, str(error.get("param") or ""))
+
+
+def answers(body: Any) -> bool:
+    """Whether there is a choice to read."""
+    choices = body.get("choices") if isinstance(body, dict) else None
+    return isinstance(choices, list) and bool(choices) and isinstance(choices[0], dict)
+
+
+def error_of(body: Any) -> dict[str, Any] | None:
+    """The error in a body, whatever its shape: at the top, in the first choice, or the whole body."""
+    if not isinstance(body, dict):
+        return None
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    inner = first.get("error") if isinstance(first, dict) else None
+    error = body.get("error") or inner
+    if error:
+        return error if isinstance(error, dict) else {"message": str(error)}
+    if body.get("object") == "error" or (choices is None and ("message" in body or "detail" in body)):
+        return body
+    if isinstance(first, dict) and first.get("finish_reason") == "error":
+        return {"message": "the provider reports an error and does not say which"}
+    return None
+
+
+def codes_of(error: Mapping[str, Any]) -> Iterator[str]:
+    """Code and type, those of an inner error too, in lower case."""
+    inner = error.get("innererror") or error.get("inner_error")
+    for holder in (error, inner):
+        if isinstance(holder, dict):
+            yield from (str(holder[key]).lower() for key in ("code", "type", "status") if holder.get(key))
+
+
+def text_of(error: Mapping[str, Any]) -> str:
+    words = error.get("message") or error.get("detail") or error.get("msg") or ""
+    return " ".join((words if isinstance(words, str) else str(words)).split())[:600]
+
+
+def plain(body: Any) -> str:
+    """The text of a body that holds no error of a known shape, without markup."""
+    return " ".join(re.sub(r"<[^>]*>", " ", body if isinstance(body, str) else "").split())[:200]
+
+
+def kind_of(status: int | None, codes: list[str], message: str) -> Kind:
+    """The class of an error. What code or type settles is never undone by wording."""
+    if any(code in FILTER_CODES for code in codes):
+        return "content_filter"
+    if any(OVERFLOW_CODES.search(code) for code in codes):
+        return "context_overflow"
+    if any(code in FINAL_CODES for code in codes):
+        return "refused"
+    hurried = any(code.startswith(("rate_limit", "overloaded")) for code in codes)
+    if status in WORDED and not hurried:
+        if status != 403 and OVERFLOW_WORDS.search(message):
+            return "context_overflow"
+        if status in (400, 403) and FILTER_WORDS.search(message):
+            return "content_filter"
+    return by_status(status, hurried)
+
+
+def by_status(status: int | None, hurried: bool) -> Kind:
+    """The class by status. One request that is too large for a rate limit (413) never fits it."""
+    if status == 413:
+        return "refused" if hurried else "context_overflow"
+    if status in PATIENT or hurried:
+        return "busy"
+    if status is None or status in PASSING or (status >= 500 and status != 501):
+        return "broken"
+    return "refused"
+
+
+def filtered(error: Any) -> Iterator[str]:
+    """The names of the categories that a content filter marks as filtered, at any depth."""
+    if isinstance(error, dict):
+        reasons = error.get("reasons")
+        yield from (str(reason) for reason in (reasons if isinstance(reasons, list) else []))
+        for name, value in error.items():
+            if isinstance(value, dict) and value.get("filtered") is True:
+                yield str(name)
+            yield from filtered(value)
+    elif isinstance(error, list):
+        for value in error:
+            yield from filtered(value)
+
+
+def asked_pause(headers: Mapping[str, str], now: float) -> float:
+    """The seconds an answer asks to wait, from Retry-After (seconds or an HTTP date); never negative."""
+    if milliseconds := headers.get("retry-after-ms"):
+        return number(milliseconds) / 1000
+    said = headers.get("retry-after") or ""
+    if not said or said[0].isdigit() or said[0] in "+-.":
+        return number(said)
+    from email.utils import parsedate_to_datetime  # imported on use: few answers hold a date, and it is slow to load
+
+    try:
+        date = parsedate_to_datetime(said)
+    except (ValueError, TypeError):
+        return 0.0
+    return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)
+
+
+def number(text: str) -> float:
+    """A finite number that is not negative; 0 for any other text."""
+    try:
+        value = float(text)
+    except ValueError:
+        return 0.0
+    return value if 0 <= value < float("inf") else 0.0

@@ -1,0 +1,46 @@
+"""The named providers: where they are and what they need. All speak the OpenAI chat format at these addresses."""
+
+from __future__ import annotations
+
+from loopworth.runs.usage import Value
+
+
+class Provider(Value, frozen=True):
+    """An endpoint known by name.
+
+    `base_url` ends where `/chat/completions` begins; None means the file has to say it. `variables` name environment
+    variables: `key` holds the API key, `url` an address that goes before `base_url`. `keyless` endpoints need no key.
+    `limit` is the request's name for the most output tokens, `concurrency` the calls under way at once by default.
+    `prices` is the provider's name in genai-prices. `later` marks one that this version does not have.
+    """
+
+    base_url: str | None = None
+    key: str | None = None
+    url: str | None = None
+    keyless: bool = False
+    limit: str = "max_tokens"
+    concurrency: int = 8
+    prices: str | None = None
+    later: bool = False
+
+
+PROVIDERS: dict[str, Provider] = {
+    "openai": Provider(
+        "https://api.openai.com/v1",
+        key="OPENAI_API_KEY",
+        url="OPENAI_BASE_URL",
+        limit="max_completion_tokens",
+        prices="openai",
+    ),
+    "azure": Provider(key="AZURE_OPENAI_API_KEY", prices="azure"),
+    "anthropic": Provider("https://api.anthropic.com/v1", key="ANTHROPIC_API_KEY", prices="anthropic"),
+    "openrouter": Provider("https://openrouter.ai/api/v1", key="OPENROUTER_API_KEY", prices="openrouter"),
+    "ollama": Provider("http://127.0.0.1:11434/v1", keyless=True, concurrency=2),
+    "vllm": Provider("http://127.0.0.1:8000/v1", keyless=True, concurrency=32),
+    "llamacpp": Provider("http://127.0.0.1:8080/v1", keyless=True, concurrency=2),
+    "local": Provider(keyless=True, concurrency=2),
+    "scripted": Provider(keyless=True, concurrency=64),
+    "replay": Provider(keyless=True, later=True),
+}
+ELSEWHERE = Provider(keyless=True)
+"""A server that is known by its `base_url` only."""

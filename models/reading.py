@@ -1,0 +1,215 @@
+"""From an endpoint's answer to a `Reply`, whatever shape the endpoint gives it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from loopworth.models.errors import filtered
+from loopworth.runs.message import Message, Reply, ToolCall
+from loopworth.runs.usage import Usage
+
+FINISHES = {
+    "stop": "stop",
+    "tool_calls": "tool_calls",
+    "length": "length",
+    "content_filter": "content_filter",
+    "": "stop",
+    "eos": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool_calls",
+    "tool_call": "tool_calls",
+    "function_call": "tool_calls",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_length": "length",
+    "model_context_window_exceeded": "context_overflow",
+    "refusal": "refusal",
+    "safety": "content_filter",
+    "sensitive": "content_filter",
+    "blocklist": "content_filter",
+    "prohibited_content": "content_filter",
+    "recitation": "content_filter",
+}
+"""The finish reasons that endpoints give, in lower case, and what each means."""
+
+
+def read(body: dict[str, Any], limit: int | None = None, turn: int = 0) -> Reply:
+    """The reply in the body of an answer in which `errors.trouble` found none.
+
+    `limit` is the most output tokens that were asked for; `turn` makes the ids of calls without one unlike those of
+    other turns.
+    """
+    choice = body["choices"][0]
+    wire = choice.get("message")
+    message, calls = told(wire if isinstance(wire, dict) else {}, turn)
+    usage = used(body.get("usage"))
+    text = content_text(message.get("content"))
+    finish, note = finish_of(choice, message, calls)
+    if finish == "length":
+        note = cut_note(usage, limit, text)
+    elif calls and limit is not None and usage.output is not None and usage.output >= limit:
+        calls[-1] = ToolCall(calls[-1].id, calls[-1].tool, calls[-1].arguments, probably_cut(limit))
+    return Reply(message, tuple(calls), text, finish, usage, note=note)
+
+
+def told(wire: dict[str, Any], turn: int) -> tuple[Message, list[ToolCall]]:
+    """The message as it goes back into the history, and its calls.
+
+    Nulls are dropped and what the provider adds is kept. Every call has an id of its own and arguments that are text;
+    `ToolCall.arguments` is what came.
+    """
+    message: Message = {"role": "assistant"}
+    message.update((key, value) for key, value in wire.items() if value is not None)
+    message["role"] = "assistant"
+    legacy, listed = message.pop("function_call", None), message.pop("tool_calls", None)
+    listed = [listed] if isinstance(listed, dict) else listed if isinstance(listed, list) else []
+    if not listed and isinstance(legacy, dict):
+        listed = [{"function": legacy}]
+    calls: list[ToolCall] = []
+    wires = list(called(listed, turn, calls))
+    if wires:
+        message["tool_calls"] = wires
+    elif "content" not in message:
+        message["content"] = ""
+    return message, calls
+
+
+def called(listed: list[Any], turn: int, calls: list[ToolCall]) -> Iterator[dict[str, Any]]:
+    """The wire shape of each call, whole again; `calls` gets the calls themselves."""
+    taken = {call["id"] for call in listed if isinstance(call, dict) and isinstance(call.get("id"), str)}
+    used: set[str] = set()
+    for k, call in enumerate(call for call in listed if isinstance(call, dict)):
+        inner = call.get("function") or call.get("custom") or call
+        inner = inner if isinstance(inner, dict) else {}
+        name = str(inner.get("name") or "")
+        arguments = inner.get("arguments", inner.get("input"))
+        id = call.get("id")
+        if not isinstance(id, str) or not id or id in used:
+            id = fresh_id(turn, k, taken)
+        used.add(id)
+        calls.append(ToolCall(id, name, arguments))
+        extras = {key: value for key, value in call.items() if value is not None and key not in INNER}
+        more = {key: value for key, value in inner.items() if value is not None and key not in INNER}
+        function = {**({} if inner is call else more), "name": name, "arguments": argument_text(arguments)}
+        yield {**extras, "id": id, "type": "function", "function": function}
+
+
+INNER = ("id", "type", "function", "custom", "name", "arguments", "input")
+
+
+def fresh_id(turn: int, k: int, taken: set[str]) -> str:
+    id = f"call_{turn}_{k}"
+    while id in taken:
+        id += "x"
+    taken.add(id)
+    return id
+
+
+def argument_text(arguments: Any) -> str:
+    """Arguments as the history needs them: text, an empty object where there are none."""
+    if isinstance(arguments, str):
+        return arguments if arguments.strip() else "{}"
+    return "{}" if arguments is None else json.dumps(arguments, ensure_ascii=False)
+
+
+def content_text(content: Any) -> str:
+    """The text of a message's content: a text, nothing, or a list of parts."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, dict):
+        content = [content]
+    if not isinstance(content, list):
+        return "" if content is None else str(content)
+    return "".join(part_text(part) for part in content)
+
+
+def part_text(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    spoken = isinstance(part, dict) and part.get("type", "text") in ("text", "output_text")
+    return part["text"] if spoken and isinstance(part.get("text"), str) else ""
+
+
+def finish_of(choice: dict[str, Any], message: Message, calls: list[ToolCall]) -> tuple[str, str]:
+    """The finish in our words, and a note where it needs one."""
+    said = str(choice.get("finish_reason") or "")
+    finish = FINISHES.get(said.lower(), "stop")
+    if finish == "content_filter":
+        found = sorted(set(filtered(choice)))
+        return finish, f"the provider's content filter stopped the reply{': ' * bool(found)}{', '.join(found)}"
+    if finish in ("stop", "tool_calls", "refusal") and (refusal := refusal_of(message)):
+        return "refusal", refusal
+    if calls and finish == "stop":
+        finish = "tool_calls"
+    if finish == "tool_calls" and not calls:
+        return finish, "the finish reason says tool calls, and the reply holds none"
+    if finish == "context_overflow":
+        return finish, "the reply ran into the end of the model's context"
+    return finish, "" if said.lower() in FINISHES else f"unknown finish reason {said!r}"
+
+
+def refusal_of(message: Message) -> str:
+    """The model's refusal, in its own field or as a part of the content."""
+    said = message.get("refusal")
+    if isinstance(said, str) and said:
+        return said
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    return "".join(str(p.get("refusal") or "") for p in parts if isinstance(p, dict) and p.get("type") == "refusal")
+
+
+def cut_note(usage: Usage, limit: int | None, text: str) -> str:
+    """What a reply cut at its output limit says about it."""
+    tokens = limit if limit is not None else usage.output
+    size = "" if tokens is None else f" of {tokens} tokens"
+    if usage.reasoning and not text.strip():
+        return f"the output limit{size} was used up by reasoning ({usage.reasoning} tokens): raise max_tokens"
+    return f"the reply was cut at the output limit{size}: raise max_tokens"
+
+
+def probably_cut(limit: int) -> str:
+    return f"the reply was probably cut at the output limit of {limit} tokens"
+
+
+def used(wire: Any) -> Usage:
+    """Tokens as the endpoint counts them, cost left unknown; what it does not say is unknown, never 0.
+
+    Where the total is larger than its parts, the rest is output that the endpoint does not name, and counted as such.
+    """
+    if not isinstance(wire, dict):
+        return Usage(None, None, usd=None)
+    input = count(wire, "prompt_tokens", "input_tokens")
+    output = count(wire, "completion_tokens", "output_tokens")
+    total = count(wire, "total_tokens")
+    reasoning = part(wire, ("completion_tokens_details", "output_tokens_details"), "reasoning_tokens")
+    if total is not None and input is not None and total > input + (output or 0):
+        if output is not None:
+            reasoning += total - input - output
+        output = total - input
+    cached = part(wire, ("prompt_tokens_details", "input_tokens_details"), "cached_tokens")
+    cached = cached or count(wire, "prompt_cache_hit_tokens", "cache_read_input_tokens") or 0
+    return Usage(input, output, cached, reasoning, None)
+
+
+MANY = 1e15
+"""More tokens than any call can use: a larger figure is no count."""
+
+
+def count(wire: dict[str, Any], *names: str) -> int | None:
+    """The first of these that holds a count."""
+    for name in names:
+        value = wire.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < MANY:
+            return int(value)
+    return None
+
+
+def part(wire: dict[str, Any], holders: tuple[str, ...], name: str) -> int:
+    for holder in holders:
+        details = wire.get(holder)
+        if isinstance(details, dict):
+            return count(details, name) or 0
+    return 0

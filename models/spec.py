@@ -1,0 +1,120 @@
+"""What a file says about a model."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from loopworth.models.providers import ELSEWHERE, PROVIDERS, Provider
+from loopworth.models.weights import WEIGHTS
+from loopworth.runs.usage import Value
+
+ENCODER = msgspec.json.Encoder(enc_hook=str, order="sorted")
+
+
+class Price(Value, frozen=True):
+    """US dollars per million tokens. `cached_input` is the price of `input` where it is None."""
+
+    input: float
+    output: float
+    cached_input: float | None = None
+
+
+class ModelSpec(Value, frozen=True):
+    """A model as the language's `model:` block names it; None leaves a thing to the provider.
+
+    `name` is `provider/model`. `api_key` names an environment variable. `timeout` is in seconds for one attempt,
+    `retries` counts further attempts. `extra` is added to every request's body. `file` is a GGUF for `local/custom`,
+    `replies` are those of a scripted model.
+    """
+
+    name: str
+    base_url: str | None = None
+    api_key: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    timeout: float | None = None
+    retries: int | None = None
+    price: Price | None = None
+    extra: dict[str, Any] = {}
+    file: str | None = None
+    dialect: str = "openai"
+    concurrency: int | None = None
+    replies: Any = None
+
+    @property
+    def key(self) -> str:
+        """The same for equal specs: the name, with a digest where anything else is set."""
+        if self == ModelSpec(self.name):
+            return self.name
+        return f"{self.name}@{blake2b(ENCODER.encode(self), digest_size=6).hexdigest()}"
+
+    @property
+    def provider(self) -> str:
+        """The provider's name; empty for a server that is known by its `base_url` only."""
+        head = self.name.partition("/")[0]
+        return head if head in PROVIDERS else ""
+
+    @property
+    def model(self) -> str:
+        """The name the endpoint knows the model by."""
+        return (self.name.partition("/")[2] or self.name) if self.provider else self.name
+
+    @property
+    def traits(self) -> Provider:
+        return PROVIDERS.get(self.provider, ELSEWHERE)
+
+
+Fault = tuple[str, str, str]
+"""The key it is about, what is wrong, and what to write instead (may be empty)."""
+
+
+def spec_faults(spec: ModelSpec) -> list[Fault]:
+    """All that can be wrong with a spec before anything is asked."""
+    return [*name_faults(spec), *key_faults(spec)]
+
+
+def name_faults(spec: ModelSpec) -> list[Fault]:
+    head, _, tail = spec.name.partition("/")
+    if not spec.provider:
+        return [] if spec.base_url else [unknown(spec.name, head)]
+    if spec.traits.later:
+        return [("name", f"the provider {head!r} is not in this version", "")]
+    if not tail and head != "scripted":
+        return [("name", f"{spec.name!r} names no model", f"write {head}/ and the model's name")]
+    if head == "local" and tail not in (*WEIGHTS, "custom"):
+        return [("name", f"no embedded model {tail!r}", f"there are {', '.join(WEIGHTS)} and, with `file`, custom")]
+    return []
+
+
+def unknown(name: str, head: str) -> Fault:
+    near = get_close_matches(head, PROVIDERS, 1)
+    if "/" not in name and name:
+        near = near or ["ollama"]
+        return ("name", f"the model {name!r} names no provider", f"write provider/model, such as {near[0]}/{name}")
+    instead = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(PROVIDERS)}, or give `base_url`"
+    return ("name", f"unknown provider {head!r}", instead)
+
+
+def key_faults(spec: ModelSpec) -> list[Fault]:
+    """Keys that do not fit the provider."""
+    found: list[Fault] = []
+    if spec.dialect != "openai":
+        found.append(("dialect", f"the dialect {spec.dialect!r} is not in this version", "dialect: openai"))
+    if spec.provider == "azure" and not spec.base_url:
+        found.append(("base_url", "azure needs `base_url`", "https://<resource>.openai.azure.com/openai/v1"))
+    if spec.name == "local/custom" and not spec.file:
+        found.append(("file", "local/custom needs `file`, the path of a GGUF file", ""))
+    if spec.file and spec.name != "local/custom":
+        found.append(("file", f"`file` belongs to local/custom, not to {spec.name}", ""))
+    if spec.provider in ("local", "scripted") and spec.base_url:
+        found.append(("base_url", f"{spec.provider} has no `base_url`", "a server of your own: llamacpp/<model>"))
+    if spec.replies is not None and spec.provider != "scripted":
+        found.append(("replies", f"`replies` belong to a scripted model, not to {spec.name}", ""))
+    if spec.provider == "scripted" and spec.replies is None:
+        found.append(("replies", "a scripted model needs `replies`", "a list of replies, or one per step id"))
+    return found

