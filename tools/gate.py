@@ -1,0 +1,44 @@
+"""Calls that stop for a person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from loopworth.runs.outcome import Failed
+from loopworth.runs.world import Question
+
+Names = Mapping[str, Any]
+CHOICES = ("approve", "reject")
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One `approval` or `gate` block. No `condition` is: always. `ask` writes the question.
+
+    Both see the workflow's inputs and `args`, the exact canonical arguments of the call.
+    """
+
+    condition: Callable[[Names], bool] | None = None
+    ask: Callable[[Names], str] | None = None
+    choices: tuple[str, ...] = CHOICES
+
+
+def question(tool: str, gates: tuple[Gate, ...], names: Names, hash: str) -> Question | None:
+    """The one question for a call, if any of its gates closes: all their texts, and the choices they all offer.
+
+    A gate whose expression fails stays closed for good: the author made a mistake, so nothing runs (`Failed`).
+    """
+    try:
+        closed = [gate for gate in gates if gate.condition is None or gate.condition(names)]
+        texts = [gate.ask(names) for gate in closed if gate.ask is not None]
+    except Exception as fault:
+        raise Failed(f"the gate of the tool {tool!r} cannot be decided: {fault}") from fault
+    if not closed:
+        return None
+    arguments = dict(names["args"])
+    text = "\n".join(dict.fromkeys(texts)) or f"May {tool} be called with {json.dumps(arguments, ensure_ascii=False)}?"
+    offered = tuple(choice for choice in closed[0].choices if all(choice in gate.choices for gate in closed))
+    return Question(tool, arguments, hash, text, offered or CHOICES)

@@ -1,0 +1,172 @@
+"""One call on its way through the tool layer.
+
+    parse -> schema -> allow-list -> gate -> recorded? -> admission -> intent -> the function -> reduce -> record
+
+Whatever the model wrote or the tool does, exactly one observation comes of it. What is raised is a bug of ours, a gate
+that waits, or a gate that its author wrote wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from loopworth.runs.budget import observation_of
+from loopworth.runs.effects import Effects
+from loopworth.runs.journal import digest
+from loopworth.runs.message import ToolCall
+from loopworth.runs.observation import FAILED, Observation, Status
+from loopworth.runs.outcome import Stop
+from loopworth.runs.world import Question
+from loopworth.tools.arguments import ArgumentFault, parse
+from loopworth.tools.gate import question
+from loopworth.tools.result import Unserialisable, content, json_text, keeping, kept, plain, readable
+from loopworth.tools.tool import Accepted, Tool
+from loopworth.tools.work import ended
+
+MOST_SAID = 2_000
+"""Characters of an error's own text that a model reads."""
+ATTEMPT = re.compile(r"(?<![^/])~[0-9]+/")
+"""The part of an effect's id that a retry changes."""
+REJECTED = "a person rejected this call"
+UNCERTAIN = "This call may have happened before the run was interrupted. Check, then approve to call it again."
+UNKNOWN = "it is not known whether this call happened"
+
+
+class Invocation:
+    """A call of `tool` at the place `fx`. `answer` is the way; each other method is one station on it."""
+
+    __slots__ = ("began", "call", "fx", "note", "tool")
+
+    def __init__(self, tool: Tool, call: ToolCall, fx: Effects) -> None:
+        self.tool, self.call, self.fx, self.began, self.note = tool, call, fx, fx.clock(), ""
+
+    async def answer(self) -> Observation:
+        try:
+            accepted = checked(self.tool, self.call)
+            if self.tool.gates:
+                decided = await self.gate(accepted)
+                if isinstance(decided, Observation):
+                    return decided
+                accepted = decided
+        except ArgumentFault as fault:
+            return self.say(fault.status, self.note + str(fault))
+        hash = self.fx.hash([self.tool.name, accepted.arguments])
+        return await self.recorded(hash, accepted.arguments) or await self.made(hash, accepted)
+
+    def say(self, status: Status, content: str, **fields: Any) -> Observation:
+        seconds = self.fx.clock() - self.began
+        return Observation(self.call.id, self.tool.name, status, content, seconds=seconds, **fields)
+
+    async def gate(self, accepted: Accepted) -> Accepted | Observation:
+        """A person's decision, bound to the exact arguments; what they changed is checked like any other call."""
+        asked = self.asks(accepted.arguments)
+        if asked is None:
+            return accepted
+        decision = await self.fx.gate("gate", asked)
+        self.began = self.fx.clock()
+        if decision.choice == "reject":
+            why = readable(decision.note)
+            return self.say("rejected", ": ".join(filter(None, (REJECTED, why))), full=why)
+        if decision.choice == "edit":
+            self.note = f"(a person changed the arguments to {json_text(plain(decision.arguments))}) "
+            return self.tool.check(parse(decision.arguments))
+        return accepted
+
+    def asks(self, arguments: dict[str, Any]) -> Question | None:
+        names = {**self.fx.input, "args": arguments}
+        return question(self.tool.name, self.tool.gates, names, digest([self.tool.name, arguments]))
+
+    async def recorded(self, hash: str, arguments: dict[str, Any]) -> Observation | None:
+        """What the journal says of this call. A write with an intent and no result may have happened: a person says."""
+        record = self.fx.seen(self.fx.id, hash)
+        if record is None:
+            return None
+        if record.kind == "tool":
+            return observation_of(record.body)
+        if self.tool.idempotent:
+            return None
+        decision = await self.fx.gate("uncertain", Question(self.tool.name, arguments, hash, UNCERTAIN))
+        self.began = self.fx.clock()
+        if decision.choice == "approve":
+            return None
+        return await self.keep(hash, self.say("uncertain", readable(decision.note) or UNKNOWN, arguments=arguments))
+
+    async def keep(self, hash: str, seen: Observation) -> Observation:
+        await self.fx.keep(self.fx.id, hash, "tool", seen, self.began)
+        return seen
+
+    async def made(self, hash: str, accepted: Accepted) -> Observation:
+        """The call itself, admitted and recorded. A refusal is an answer too, and says whose limit it was."""
+        try:
+            await self.fx.budget.admit("tool", 0, self.fx.clock)
+        except Stop as stop:
+            return await self.keep(hash, self.say("not_run", stop.exit, full=stop.note, owner=stop.owner))
+        if self.tool.writes:
+            await self.fx.keep(self.fx.id, hash, "intent", None, self.began)
+        seen = await self.observed(accepted)
+        if seen.status in FAILED:
+            self.fx.budget.failed(self.tool.name, self.tool.max_failures)
+        return await self.keep(hash, seen)
+
+    async def observed(self, accepted: Accepted) -> Observation:
+        """Call the function, for as long as it may take, and reduce what it returns."""
+        kwargs, arguments = accepted
+        if self.tool.keyed:
+            kwargs = {**kwargs, "key": self.key()}
+        seconds, owner = self.patience()
+        try:
+            value, error = await ended(self.tool, kwargs, seconds)
+        except TimeoutError:
+            return self.cut(seconds, owner, arguments)
+        if error is not None:
+            return self.failed(error, arguments)
+        try:
+            full = plain(value)
+        except Exception as why:
+            return self.failed(why, arguments)
+        full = kept(keeping(self.tool.keep), full)
+        return self.say("ok", self.note + content(full, self.tool.max_chars), full=full, arguments=arguments)
+
+    def key(self) -> str:
+        """The idempotency key: the run and the call's id without its attempts, or a retry would do it twice."""
+        return f"{self.fx.run}/{ATTEMPT.sub('', self.fx.path)}".rstrip("/")
+
+    def patience(self) -> tuple[float, str | None]:
+        """Seconds this call may take, and whose limit that is: a read ends with the run's time, a write never does."""
+        end = None if self.tool.writes else self.fx.budget.deadline()
+        if end is None or (left := end[0] - self.fx.clock()) >= self.tool.timeout:
+            return self.tool.timeout, None
+        return max(left, 0.0), end[1].path
+
+    def cut(self, seconds: float, owner: str | None, arguments: dict[str, Any]) -> Observation:
+        why = f"{self.tool.name} gave no answer within {seconds:.3g} s"
+        if owner is not None:
+            why += ", when the run's time was over"
+        if self.tool.writes:
+            why += "; it may have happened all the same: check before calling it again"
+        return self.say("timed_out", self.note + why, arguments=arguments, owner=owner)
+
+    def failed(self, error: BaseException, arguments: dict[str, Any]) -> Observation:
+        why = f"{self.tool.name} failed: {described(error)}"
+        return self.say("tool_error", self.note + why, arguments=arguments)
+
+
+def checked(tool: Tool, call: ToolCall) -> Accepted:
+    """The call's arguments through parser, schema and allow-list. Raises `ArgumentFault`."""
+    try:
+        arguments = parse(call.arguments)
+    except ArgumentFault as fault:
+        raise ArgumentFault(f"{fault} ({call.note})" if call.note else str(fault)) from None
+    return tool.check(arguments)
+
+
+def described(error: BaseException) -> str:
+    """An error by its type and its own words, which may be none."""
+    if isinstance(error, Unserialisable):
+        return f"it returned {error}, which cannot be made plain data"
+    try:
+        said = readable(str(error)).strip()
+    except Exception:
+        said = ""
+    return f"{type(error).__name__}: {said[:MOST_SAID]}" if said else f"{type(error).__name__} (without a message)"

@@ -1,0 +1,32 @@
+"""Names and texts as a model writes them: nearly right, or not printable."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+
+def shown(text: str, most: int = 80) -> str:
+    """`text` in quotes, cut to `most` characters, with control characters and lone surrogates escaped."""
+    cut = text if len(text) <= most else f"{text[: most - 1]}…"
+    return ascii(cut) if any("\ud800" <= sign <= "\udfff" for sign in cut) else repr(cut)
+
+
+def nearest(word: str, words: Iterable[str]) -> str | None:
+    """The one of `words` that `word` most likely means; case, `-`, `_` and spaces do not count."""
+    known = {folded(known): known for known in sorted(words, reverse=True)}
+    if (same := known.get(folded(word))) is not None:
+        return same
+    close = difflib.get_close_matches(folded(word[:200]), known, n=1)
+    return known[close[0]] if close else None
+
+
+def folded(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.casefold())
+
+
+def listed(names: Iterable[str], most: int = 50) -> str:
+    """The names, with commas; of many only the first `most`, and how many there are."""
+    known = list(names)
+    return ", ".join(known[:most]) + (f", … ({len(known)} in all)" if len(known) > most else "")
