@@ -25,6 +25,7 @@ MOST_ALIASED = 20_000  # values that aliases may add to a file
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 TAGGED = re.compile(r"(?:&[^\s,\[\]{}]+\s+)?(!\S*)")
 ENTRY = re.compile(r"(?P<lead>\s*(?:- +)*(?:[\w.\"'-]+\s*:\s+|- +))(?P<value>\S.*?)\s*$")
+BRACES = re.compile(r"\{[{%].*?[%}]\}", re.DOTALL)
 HOLE = "\ue000"  # stands for a value that could not be read, so that the rest of the file still is
 
 
@@ -113,12 +114,34 @@ class Document:
         return Fault(self.file, *self.where(path, key), what, instead)
 
     def find(self, path: Place, word: str) -> tuple[int, int]:
-        """Where `word` first stands, as a word of its own, in the text at `path`; else where that text begins."""
+        """Where `word` first stands, as a word of its own, in the text at `path`; else where that text begins.
+
+        Inside `{{ }}` and `{% %}` comes before the prose around them.
+        """
         spot = self.spots.get(path)
         if spot is None:
             return self.where(path)
-        found = re.compile(rf"(?<![\w.]){re.escape(word)}(?!\w)").search(self.text, spot.value.offset, spot.end)
-        return position(self.text, found.start()) if found else (spot.value.line, spot.value.column)
+        start, source = spot.value.offset, self.text[spot.value.offset : spot.end]
+        wanted = re.compile(rf"(?<![\w.]){re.escape(word)}(?!\w)")
+        braces = [(found.start(), found[0]) for found in BRACES.finditer(source)]
+        for offset, part in [*braces, (0, source)]:
+            if found := wanted.search(part):
+                return position(self.text, start + offset + found.start())
+        return spot.value.line, spot.value.column
+
+    def line(self, path: Place, number: int) -> tuple[int, int]:
+        """Where line `number`, from 1, of the text at `path` begins."""
+        spot = self.spots.get(path)
+        if spot is None or not spot.scalar:
+            return self.where(path)
+        block = self.text.startswith(("|", ">"), spot.value.offset)
+        if not block and number == 1:
+            return spot.value.line, spot.value.column
+        line = spot.value.line + number - (not block)
+        lines = self.text.split("\n")
+        if line > len(lines):
+            return spot.value.line, spot.value.column
+        return line, len(lines[line - 1]) - len(lines[line - 1].lstrip()) + 1
 
     def fault_in(self, path: Place, word: str, what: str, instead: str = "") -> Fault:
         """A fault at `word` inside the text at `path`."""

@@ -181,7 +181,8 @@ class Builder:
             else:
                 values[names[key]] = built
         self.required(form, spots, path)
-        made = form.model_construct(**values)
+        blanks = {name: blank(info.annotation) for name, info in form.model_fields.items() if info.is_required()}
+        made = form.model_construct(**{**blanks, **values})
         made._spot, made._spots, made._broken = Spotted(self.document, path), spots, broken
         self.faults += made.rules()
         return made
@@ -295,9 +296,14 @@ class Builder:
             return adapter(option).validate_python(text if takes_text(option) else plain(raw), strict=True)
         except ValidationError as error:
             what, instead = told(error.errors(include_url=False)[0], raw, path, option)
-            if words and isinstance(raw, str) and (near := nearest(raw, words)):
-                instead = f"did you mean {near!r}?"
+            if words and isinstance(raw, str) and (word := nearest(raw, words)):
+                instead = f"did you mean {word!r}?"
             return self.fault(path, what, instead, key=key)
+
+
+def blank(annotation: Any) -> Any:
+    """What stands in a spec for a required value that is missing or faulty."""
+    return {list: [], dict: {}}.get(get_origin(unwrapped(annotation)))
 
 
 @cache

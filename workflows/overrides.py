@@ -49,7 +49,7 @@ def laid_over(below: Tool, above: Tool) -> Tool:
     """`below` with the keys of `above`; each key keeps the place it was written at."""
     sources = set(Tool.SOURCES)
     dropped = sources - above.given if sources & above.given else set()
-    values: dict[str, Any] = {name: None for name in dropped}
+    values: dict[str, Any] = dict.fromkeys(dropped)
     for key in above.given:
         if above.sound(key):
             values[key] = above[key]

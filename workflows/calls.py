@@ -1,0 +1,64 @@
+"""What is passed from one thing to another: a call's arguments against the tool's schema, `with` against inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from loopworth.tools.arguments import ArgumentFault
+from loopworth.tools.tool import Tool
+from loopworth.workflows import json_schema
+from loopworth.workflows.document import BROKEN, leaves, plain
+from loopworth.workflows.faults import Fault, nearest, suggestion
+from loopworth.workflows.form import Form, Spotted
+from loopworth.workflows.templates import TemplateFault, template
+
+
+def passed(form: Form, verb: str, given: Mapping[str, Any], schema: Mapping[str, Any], whose: str) -> Iterator[Fault]:
+    """The faults of `with`, the arguments that a step gives to what `schema` describes."""
+    fields: Mapping[str, Any] = schema.get("properties", {})
+    meant = set(given)
+    for name, value in given.items():
+        spot = form.at("with", name)
+        if name in fields:
+            yield from unfit(value, fields[name], spot, name)
+        elif schema.get("additionalProperties") is False:
+            free = [field for field in fields if field not in meant]
+            meant.add(nearest(name, free) or name)
+            yield spot.fault(f"{whose} has no {name!r}", suggestion(name, free or fields, "it takes"), key=True)
+    for name in schema.get("required", []):
+        if name not in meant:
+            place = form.at("with") if "with" in form.given else form.at(verb)
+            yield place.fault(f"{whose} needs {name!r}", f"add `{name}: …` under `with`", key="with" in form.given)
+
+
+def unfit(value: Any, schema: Mapping[str, Any], spot: Spotted, name: str) -> Iterator[Fault]:
+    """The fault of a value without templates that the schema does not take."""
+    if not constant(value):
+        return
+    lines = list(json_schema.faults(dict(schema), plain(value, schema), name))
+    if lines:
+        yield spot.fault("; ".join(lines))
+
+
+def forbidden(form: Form, tool: Tool, given: Mapping[str, Any]) -> Iterator[Fault]:
+    """The faults of constants that the tool's allow-list refuses."""
+    for name, value in given.items():
+        schema = tool.parameters.get("properties", {}).get(name)
+        if schema is None or not constant(value):
+            continue
+        try:
+            tool.allow.check({name: plain(value, schema)})
+        except ArgumentFault as fault:
+            if fault.status == "not_allowed" and str(fault).startswith(name):
+                yield form.at("with", name).fault(str(fault))
+
+
+def constant(value: Any) -> bool:
+    """Whether no template is in a value, and it could be read."""
+    if any(leaf is BROKEN for _, leaf in leaves(value)):
+        return False
+    try:
+        return template(value).constant
+    except (TemplateFault, ValueError):
+        return False

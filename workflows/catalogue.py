@@ -1,0 +1,146 @@
+"""Catalogue entries made into tools: the same function serves `check`, which reads schemas, and `compile`."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from loopworth.tools.tool import Tool
+from loopworth.workflows import spec
+from loopworth.workflows.document import plain
+from loopworth.workflows.faults import Fault, WorkflowFault, nearest
+from loopworth.workflows.form import Spotted, beside
+from loopworth.workflows.python_name import PythonNameFault, load
+
+UNREAD = "(secret)"
+
+
+def tool(name: str, entry: spec.Tool, environ: Mapping[str, str] | None = None) -> Tool:
+    """The tool of a catalogue entry, without its gates. Without `environ` secrets are not read (`check`).
+
+    Raises WorkflowFault with all that is wrong, each at the key that is to blame.
+    """
+    made, faults = built(name, entry, environ)
+    if made is None or faults:
+        raise WorkflowFault(faults)
+    return made
+
+
+def built(name: str, entry: spec.Tool, environ: Mapping[str, str] | None = None) -> tuple[Tool | None, list[Fault]]:
+    """The tool, as far as it can be made, and what is wrong with its entry."""
+    if entry.python is None:
+        return None, [entry.spot.fault(f"the tool {name!r} has no `python`", key=True)]
+    where = entry.at("python")
+    try:
+        function = load(entry.python, where.base)
+        bound = values(function, entry, environ)
+    except PythonNameFault as fault:
+        return None, [where.fault(fault.what, fault.instead)]
+    except WorkflowFault as fault:
+        return None, fault.faults
+    return attempted(name, function, entry, bound)
+
+
+def attempted(
+    name: str, function: Callable[..., Any], entry: spec.Tool, bound: dict[str, Any]
+) -> tuple[Tool | None, list[Fault]]:
+    """The tool, without the arguments of `with` and `allow` that do not fit; a misspelt one counts as the nearest."""
+    # pydantic's models of functions are slow to import: only where a file names tools.
+    from loopworth.tools.fault import ToolFault
+    from loopworth.tools.python import python_tool
+
+    taken = parameters(function)
+    keys = said(entry)
+    parts: dict[str, dict[str, Any]] = {"with": bound, "allow": keys.pop("allow", {})}
+    faults: list[Fault] = []
+    while True:
+        try:
+            return python_tool(name, function, bound=parts["with"], allow=parts["allow"], **keys), faults
+        except ToolFault as fault:
+            faults.append(blamed(entry, fault, fault.name in taken))
+            part = parts.get(fault.key, {})
+            if fault.name not in part:
+                return None, faults
+            value = part.pop(fault.name)
+            near = nearest(fault.name, taken)
+            if fault.name not in taken and near is not None and near not in part:
+                part[near] = value
+
+
+def parameters(function: Callable[..., Any]) -> frozenset[str]:
+    try:
+        return frozenset(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # not a function: reported where the schema is made
+        return frozenset()
+
+
+def said(entry: spec.Tool) -> dict[str, Any]:
+    """The keys of an entry that are the tool's own, under the names `python_tool` has for them."""
+    returns = entry.returns
+    given: dict[str, Any] = {
+        "effect": entry.effect or "read",
+        "description": entry.description,
+        "allow": {name: allowed(rule) for name, rule in entry.allow.items()},
+        "keep": tuple(returns.keep) if returns is not None and returns.keep else None,
+        "max_chars": returns.max_chars if returns is not None else None,
+        "timeout": entry.timeout,
+        "max_failures": entry.max_failures,
+        "repeatable": entry.repeatable,
+        "idempotent": entry.idempotent,
+        "inline": entry.inline,
+    }
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def allowed(rule: list[Any] | spec.AllowPattern) -> Any:
+    return {"pattern": rule.pattern} if isinstance(rule, spec.AllowPattern) else rule
+
+
+def values(function: Callable[..., Any], entry: spec.Tool, environ: Mapping[str, str] | None) -> dict[str, Any]:
+    """What `with` binds: secrets read, and a path beside the YAML where the function's hint is `Path`."""
+    hints = hints_of(function)
+    made = {}
+    for name, written in entry.with_.items():
+        spot = entry.at("with", name)
+        value = revealed(written, spot, environ)
+        if isinstance(value, int | float) and hints.get(name) is str:
+            value = getattr(value, "text", value)
+        made[name] = beside(spot.base.absolute(), value) if hints.get(name) is Path else plain(value)
+    return made
+
+
+def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function)
+    except Exception:  # hints that cannot be read are reported where the schema is made
+        return {}
+
+
+def revealed(value: Any, spot: Spotted, environ: Mapping[str, str] | None) -> Any:
+    """`value` with each `{env: NAME}` in it read."""
+    if isinstance(value, list):
+        return [revealed(part, spot.below(index), environ) for index, part in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {"env"}:
+        return secret(str(value["env"]), spot, environ)
+    return {key: revealed(part, spot.below(key), environ) for key, part in value.items()}
+
+
+def secret(name: str, spot: Spotted, environ: Mapping[str, str] | None) -> str:
+    if environ is None:
+        return UNREAD
+    if name not in environ:
+        raise WorkflowFault([spot.below("env").fault(f"the environment variable {name} is not set", f"set {name}")])
+    return environ[name]
+
+
+def blamed(entry: spec.Tool, fault: Any, known: bool) -> Fault:
+    """A tool's fault at the catalogue's key, and at the argument below it if it names one."""
+    spot = entry.at(fault.key)
+    if fault.name is None or fault.key not in entry.given or fault.key == "python":
+        return spot.fault(fault.what, fault.instead)
+    return spot.below(fault.name).fault(fault.what, fault.instead, key=not known)

@@ -1,0 +1,43 @@
+"""What a file says of a model, as the models' room takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from loopworth.models.spec import ModelSpec, Price, spec_faults
+from loopworth.workflows import spec
+from loopworth.workflows.document import plain
+from loopworth.workflows.faults import Fault
+from loopworth.workflows.form import Form, Spotted
+
+SAME = ("base_url", "temperature", "seed", "max_tokens", "timeout", "retries", "dialect", "concurrency")
+
+
+def model_spec(written: spec.ModelSpec) -> ModelSpec:
+    """The model that a `model:` block names; paths are made absolute."""
+    if isinstance(written, str):
+        return ModelSpec(written)
+    price = written.price
+    return ModelSpec(
+        written.name,
+        api_key=written.api_key.env if written.api_key is not None else None,
+        price=Price(price.input, price.output, price.cached_input) if price is not None else None,
+        extra=plain(written.extra),
+        file=str(written.path("file").absolute()) if written.file is not None else None,
+        replies=plain(written.replies),
+        **{key: getattr(written, key) for key in SAME},
+    )
+
+
+def faults(form: Form, key: str = "model") -> Iterator[Fault]:
+    """What is wrong with the model that stands at a form's key."""
+    written: Any = form[key]
+    if written is None or (isinstance(written, spec.ModelForm) and not isinstance(written.name, str)):
+        return
+    for part, what, instead in spec_faults(model_spec(written)):
+        yield place(form, key, written, part).fault(what, instead)
+
+
+def place(form: Form, key: str, written: spec.ModelSpec, part: str) -> Spotted:
+    return written.at(part) if isinstance(written, spec.ModelForm) else form.at(key)

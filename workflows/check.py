@@ -1,0 +1,401 @@
+"""Whether a workflow hangs together: names, tools, arguments, limits. Every fault is found, none stops the search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from loopworth.tools.tool import Tool
+from loopworth.workflows import chat_model, later, spec
+from loopworth.workflows.calls import forbidden, passed
+from loopworth.workflows.catalogue import built
+from loopworth.workflows.document import BROKEN
+from loopworth.workflows.faults import Fault, suggestion
+from loopworth.workflows.files import Files
+from loopworth.workflows.form import Form, Spotted
+from loopworth.workflows.reach import model_name, reaches, unpriced, writes
+from loopworth.workflows.scope import ANYTHING, Gap, Schema, Scope, condition, dotted, held, templates
+from loopworth.workflows.templates import TemplateFault, lone
+from loopworth.workflows.types import TypeFault, parse_type
+
+RESERVED = frozenset(["item", "index", "last", "args", "answer", "calls", "observations"])
+WORDS = frozenset(["true", "false", "none", "not", "and", "or", "in", "is", "if", "else", "for", "range", "loop"])
+TEXT: Schema = {"type": "string"}
+
+
+def faults(files: Files) -> list[Fault]:
+    """What is wrong with the workflows and catalogues that were read, beyond what reading them showed."""
+    checking = Checking(files)
+    for catalogue in list(files.catalogues.values()):
+        checking.entries(catalogue.tools)
+        checking.found += later.faults(catalogue)
+    for workflow in list(files.workflows.values()):
+        checking.workflow(workflow)
+    return checking.found
+
+
+@dataclass
+class Checking:
+    """One check of a set of files; tools are built once."""
+
+    files: Files
+    found: list[Fault] = field(default_factory=list)
+    tools: dict[int, Tool | None] = field(default_factory=dict)
+    judged: set[int] = field(default_factory=set)
+
+    def add(self, *faults: Fault) -> None:
+        self.found += faults
+
+    # --- a workflow as a whole
+
+    def workflow(self, workflow: spec.Workflow) -> None:
+        tools = self.files.tools(workflow)
+        self.entries(tools)
+        self.found += later.faults(workflow)
+        inputs = self.inputs(workflow)
+        scope = Scope(inputs, reader="the workflow")
+        self.found += templates(workflow.instructions, workflow.at("instructions"), scope.called("`instructions`"))
+        self.type(workflow, "output")
+        self.model(workflow)
+        self.ends(workflow, scope)
+        self.gates(workflow, tools, scope)
+        self.budget(workflow)
+        match workflow:
+            case spec.Pipeline():
+                self.pipeline(workflow, tools, scope)
+            case spec.Router():
+                self.router(workflow, tools, scope)
+            case spec.Loop():
+                self.loop(workflow, tools, scope)
+        if workflow.otherwise is not None:
+            self.body(workflow.otherwise, workflow, tools, scope.called("`otherwise`"), same_names=True)
+
+    def inputs(self, workflow: spec.Workflow) -> dict[str, Schema]:
+        schemas: dict[str, Schema] = {}
+        for name, written in workflow.input.items():
+            spot = workflow.at("input", name)
+            if name in RESERVED or name in WORDS:
+                self.add(spot.fault(f"{name!r} cannot be the name of an input: it has a meaning of its own", key=True))
+            schemas[name] = self.read_type(written, spot)
+        return schemas
+
+    def type(self, form: Form, key: str) -> Schema:
+        return self.read_type(form[key], form.at(key)) if key in form.given else TEXT
+
+    def read_type(self, written: Any, spot: Spotted) -> Schema:
+        """The JSON schema of a type; anything, with a fault, where it cannot be read."""
+        if written is BROKEN:
+            return ANYTHING
+        try:
+            return parse_type({"x": written}, spot.base).schema["properties"]["x"]  # type: ignore[no-any-return]
+        except TypeFault as fault:
+            self.add(spot.below(*fault.path[1:]).fault(fault.what, fault.instead))
+        return ANYTHING
+
+    def ends(self, workflow: spec.Workflow, scope: Scope) -> None:
+        """`check`, `else` and `guard`: what is asked of the input, a call, or the answer."""
+        output = self.quiet_type(workflow)
+        answered = scope.plus(answer=output, calls=ANYTHING, observations=ANYTHING)
+        self.found += condition(workflow.check, workflow.at("check"), answered.called("`check`"))
+        self.found += templates(workflow.else_, workflow.at("else"), answered.called("`else`"))
+        for guard in workflow.guard:
+            call = scope.plus(tool=TEXT, args=ANYTHING)
+            here = {"input": scope, "call": call}.get(guard.on, answered).called("`guard`")
+            self.found += condition(guard.if_, guard.at("if"), here)
+            self.found += templates(guard.else_, guard.at("else"), here)
+
+    def quiet_type(self, workflow: spec.Workflow) -> Schema:
+        try:
+            return spec.output_type(workflow).schema
+        except TypeFault:
+            return ANYTHING
+
+    def gates(self, workflow: spec.Workflow, tools: Mapping[str, spec.Tool], scope: Scope) -> None:
+        for name, gate in workflow.gate.items():
+            if name not in tools:
+                spot, near = workflow.at("gate", name), suggestion(name, tools, "tools")
+                self.add(spot.fault(f"a gate over {name!r}, which is no tool here", near, key=True))
+            self.gate(gate, tools.get(name), name, scope)
+        for name, tool in tools.items():
+            self.gate(tool.approval, tool, name, scope)
+
+    def gate(self, gate: spec.GateSpec | None, entry: spec.Tool | None, name: str, scope: Scope) -> None:
+        if not isinstance(gate, spec.Gate):
+            return
+        tool = self.tool(name, entry) if entry is not None else None
+        here = scope.plus(args=tool.parameters if tool is not None else ANYTHING).called("the gate")
+        self.found += condition(gate.if_, gate.at("if"), here)
+        self.found += templates(gate.ask, gate.at("ask"), here)
+
+    # --- models and limits
+
+    def model(self, form: spec.Workflow | spec.Body) -> None:
+        self.found += chat_model.faults(form)
+
+    def needs_model(self, form: Form, key: str, workflow: spec.Workflow) -> None:
+        here = isinstance(form, spec.Body) and "model" in form.given
+        if not here and "model" not in workflow.given:
+            self.add(form.at(key).fault(f"`{key}` needs a model", "add `model: provider/name`", key=True))
+
+    def budget(self, workflow: spec.Workflow) -> None:
+        budget = workflow.budget
+        if budget is None or budget.usd is None or budget.unpriced == "allow":
+            return
+        for name in sorted({*unpriced(workflow, self.files)}):
+            what = f"a limit in usd, and the price of {name} is unknown"
+            self.add(budget.at("usd").fault(what, "give the model a `price`, or write `unpriced: allow`", key=True))
+
+    # --- tools
+
+    def entries(self, tools: Mapping[str, spec.Tool]) -> None:
+        """What a catalogue's entries must have, each checked once."""
+        for name, entry in tools.items():
+            if id(entry) not in self.judged:
+                self.judged.add(id(entry))
+                self.found += sources(name, entry)
+                if entry.python is not None:
+                    self.tool(name, entry)
+
+    def tool(self, name: str, entry: spec.Tool) -> Tool | None:
+        if entry.python is None:
+            return None
+        if id(entry) not in self.tools:
+            self.tools[id(entry)], faults = built(name, entry)
+            self.found += faults
+        return self.tools[id(entry)]
+
+    # --- the shapes
+
+    def pipeline(self, workflow: spec.Pipeline, tools: Mapping[str, spec.Tool], scope: Scope) -> None:
+        ids = [step.id for step in workflow.steps]
+        for index, step in enumerate(workflow.steps):
+            if step.id is not None:
+                self.identity(step, ids[:index], workflow)
+            below = frozenset(id for id in ids[index:] if id is not None and id not in scope.known)
+            here = Scope(scope.known, below, scope.gaps, f"step {step.id!r}" if step.id else f"step {index + 1}")
+            value = self.step(step, workflow, tools, here)
+            if step.id is not None:
+                scope = after(scope, step, value)
+        self.found += templates(workflow.answer, workflow.at("answer"), scope.called("`answer`"))
+
+    def identity(self, step: spec.Step, above: list[str | None], workflow: spec.Workflow) -> None:
+        spot = step.at("id")
+        if step.id in above:
+            self.add(spot.fault(f"a step above has the id {step.id!r} already"))
+        elif step.id in workflow.input:
+            self.add(spot.fault(f"an input has the name {step.id!r} already"))
+        elif step.id in ("item", "index", "last") or step.id in WORDS:
+            self.add(spot.fault(f"{step.id!r} cannot be the id of a step: it has a meaning of its own"))
+
+    def step(self, step: spec.Step, workflow: spec.Workflow, tools: Mapping[str, spec.Tool], scope: Scope) -> Schema:
+        """Checks a step from its outermost modifier in; the schema of its value."""
+        if "for_each" in step.given:
+            scope = self.each(step, scope)
+        self.found += condition(step.if_, step.at("if"), scope)
+        value = self.body(step, workflow, tools, scope.when(step.if_))
+        return {"type": "array", "items": value} if "for_each" in step.given else value
+
+    def each(self, step: spec.Step, scope: Scope) -> Scope:
+        """`for_each`, and the scope of what stands under it."""
+        self.found += templates(step.for_each, step.at("for_each"), scope)
+        schema = schema_of(step.for_each, scope)
+        is_text = isinstance(step.for_each, str) and alone(step.for_each) is None
+        kind = schema.get("type", "array")
+        if is_text or not isinstance(step.for_each, str | list) or kind != "array":
+            wanted = "write a list, or one `{{ … }}` that is a list"
+            if step.for_each is not BROKEN and step.sound("for_each"):
+                self.add(step.at("for_each").fault("`for_each` takes a list", wanted))
+        items = schema.get("items")
+        return scope.plus(item=items if isinstance(items, Mapping) else ANYTHING, index={"type": "integer"})
+
+    def body(
+        self,
+        body: spec.Body,
+        workflow: spec.Workflow,
+        tools: Mapping[str, spec.Tool],
+        scope: Scope,
+        same_names: bool = False,
+    ) -> Schema:
+        """One verb and its modifiers; the schema of its value. `same_names`: inputs are passed on by name."""
+        if body.repeat is not None:
+            own = {body.id: ANYTHING} if isinstance(body, spec.Step) and body.id else {}
+            until = scope.plus(last=ANYTHING, **own)
+            self.found += condition(body.repeat.until, body.repeat.at("until"), until)
+            scope = scope.plus(last=ANYTHING)
+        self.model(body)
+        self.again(body, tools)
+        match body.verb:
+            case "ask":
+                return self.ask(body, workflow, scope)
+            case "choose":
+                return self.choose(body, workflow, scope)
+            case "call":
+                return self.call(body, tools, scope)
+            case "set":
+                self.found += templates(body.set_, body.at("set"), scope)
+                return schema_of(body.set_, scope)
+            case "check":
+                self.found += condition(body.check, body.at("check"), scope)
+                self.found += templates(body.else_, body.at("else"), scope)
+            case "run":
+                return self.run(body, workflow, scope, same_names)
+        return ANYTHING
+
+    def again(self, body: spec.Body, tools: Mapping[str, spec.Tool]) -> None:
+        """A write is not done twice."""
+        key = next((key for key in ("retry", "repeat") if key in body.given), None)
+        if key is None or not writes(body, tools, self.files):
+            return
+        entry = tools.get(body.call or "")
+        if entry is None or not entry.idempotent:
+            what = f"`{key}` over a write, which may then happen twice"
+            self.add(body.at(key).fault(what, "leave it out, or mark the tool `idempotent: true` if it is", key=True))
+
+    def ask(self, body: spec.Body, workflow: spec.Workflow, scope: Scope) -> Schema:
+        self.needs_model(body, "ask", workflow)
+        self.found += templates(body.ask, body.at("ask"), scope)
+        return self.type(body, "output")
+
+    def choose(self, body: spec.Body | spec.Router, workflow: spec.Workflow, scope: Scope) -> Schema:
+        self.needs_model(body, "choose", workflow)
+        self.found += templates(body.choose, body.at("choose"), scope)
+        labels = list(body.from_ or [])
+        if "from" in body.given and body.sound("from") and not labels:
+            self.add(body.at("from").fault("`from` is empty", "name at least one label", key=True))
+        for index, label in enumerate(labels):
+            if label in labels[:index]:
+                self.add(body.at("from", index).fault(f"the label {label!r} is written twice"))
+        return {"type": "string", "enum": labels}
+
+    def call(self, body: spec.Body, tools: Mapping[str, spec.Tool], scope: Scope) -> Schema:
+        self.found += templates(body.with_, body.at("with"), scope)
+        if not isinstance(body.call, str):
+            return ANYTHING
+        if body.call not in tools:
+            instead = suggestion(body.call, tools, "tools") if tools else "there are no tools here: add `tools:`"
+            self.add(body.at("call").fault(f"there is no tool {body.call!r}", instead))
+        elif (tool := self.tool(body.call, tools[body.call])) is not None:
+            whose = f"the tool {body.call!r}"
+            self.found += passed(body, "call", body.with_, tool.parameters, whose)
+            self.found += forbidden(body, tool, body.with_)
+        return ANYTHING
+
+    def run(self, body: spec.Body, workflow: spec.Workflow, scope: Scope, same_names: bool) -> Schema:
+        self.found += templates(body.with_, body.at("with"), scope)
+        try:
+            inner = self.files.workflow_at(body)
+        except (KeyError, TypeError):
+            return ANYTHING
+        if reaches(inner, workflow, self.files):
+            self.add(body.at("run").fault(f"{body.run!r} runs this workflow again, without end"))
+        try:
+            schema = spec.input_type(inner).schema
+        except TypeFault:
+            return ANYTHING
+        if same_names:
+            passed_on = {name for name in workflow.input if name not in body.with_}
+            schema = {**schema, "required": [name for name in schema.get("required", []) if name not in passed_on]}
+        self.found += passed(body, "run", body.with_, schema, f"the workflow {body.run!r}")
+        return self.quiet_type(inner)
+
+    def router(self, workflow: spec.Router, tools: Mapping[str, spec.Tool], scope: Scope) -> None:
+        routes = workflow.from_ if isinstance(workflow.from_, dict) else {}
+        if any("if" not in route.given for route in routes.values()):
+            self.choose(workflow, workflow, scope.called("`choose`"))
+        else:
+            self.found += templates(workflow.choose, workflow.at("choose"), scope.called("`choose`"))
+        for label, route in routes.items():
+            here = scope.called(f"route {label!r}")
+            self.found += condition(route.if_, route.at("if"), here)
+            self.body(route, workflow, tools, here, same_names=True)
+
+    def loop(self, workflow: spec.Loop, tools: Mapping[str, spec.Tool], scope: Scope) -> None:
+        self.needs_model(workflow, "prompt" if "prompt" in workflow.given else "shape", workflow)
+        self.found += templates(workflow.prompt, workflow.at("prompt"), scope.called("`prompt`"))
+        self.used(workflow, tools)
+        self.bounded(workflow)
+        if isinstance(workflow, spec.GatedLoop) and workflow.sound("gate") and "gate" in workflow.given:
+            self.closed(workflow)
+        if workflow.protocol == "native" and (name := model_name(workflow)).startswith("local/"):
+            key = "protocol" if "protocol" in workflow.given else "model"
+            what = f"{name} has no native tool calls"
+            self.add(workflow.at(key).fault(what, "write `protocol: json`"))
+
+    def closed(self, workflow: spec.GatedLoop) -> None:
+        if not workflow.gate:
+            what = "the gate of a gated_loop is empty"
+            self.add(workflow.at("gate").fault(what, "write `<tool>: required` in it", key=True))
+
+    def used(self, workflow: spec.Loop, tools: Mapping[str, spec.Tool]) -> None:
+        if isinstance(workflow, spec.OpenLoop):
+            if "use" in workflow.given:
+                what = "an open_loop has the whole catalogue, `use` is not for it"
+                self.add(workflow.at("use").fault(what, "leave it out, or write `shape: constrained_loop`", key=True))
+            return
+        names = workflow.use or []
+        if "use" in workflow.given and workflow.sound("use") and not names:
+            self.add(workflow.at("use").fault("`use` is empty", suggestion("", tools, "tools"), key=True))
+        for index, name in enumerate(names):
+            spot = workflow.at("use", index)
+            if name not in tools:
+                self.add(spot.fault(f"there is no tool {name!r}", suggestion(name, tools, "tools")))
+            elif name in names[:index]:
+                self.add(spot.fault(f"the tool {name!r} is named twice"))
+
+    def bounded(self, workflow: spec.Loop) -> None:
+        """A loop ends: it has `turns`, or is limited in time or tokens."""
+        budget = workflow.budget
+        if budget is None or "turns" not in budget.given:
+            form, key = (budget, "") if budget is not None else (workflow, "shape")
+            self.add(form.at(key).fault("a loop needs a limit of its turns", "write `budget: {turns: 10}`", key=True))
+        elif budget.turns == "none" and not budget.given & {"time", "tokens"}:
+            self.add(budget.at("turns").fault("`turns: none` needs `time` or `tokens`", "add `time: 60s`"))
+
+
+def sources(name: str, entry: spec.Tool) -> Iterator[Fault]:
+    """What every entry has: one implementation, and an effect."""
+    given = [key for key in spec.Tool.SOURCES if key in entry.given]
+    if not given and "." not in name:
+        yield entry.spot.fault(f"the tool {name!r} has no implementation", "write `python: module:function`", key=True)
+    for key in given[1:]:
+        yield entry.at(key).fault(f"the tool {name!r} has two implementations: {given[0]} and {key}", key=True)
+    if "effect" not in entry.given and "mcp" not in given:
+        yield entry.spot.fault(f"the tool {name!r} has no `effect`", "write read, write or irreversible", key=True)
+    if "use" in entry.given and "mcp" not in given:
+        yield entry.at("use").fault("`use` belongs to an `mcp` server", key=True)
+
+
+def after(scope: Scope, step: spec.Step, value: Schema) -> Scope:
+    """The scope below a step."""
+    known, gaps = {**scope.known, str(step.id): value}, dict(scope.gaps)
+    gaps.pop(str(step.id), None)
+    if "if" in step.given or step.on_error == "skip":
+        alone = step.if_.strip() if isinstance(step.if_, str) and step.on_error != "skip" else None
+        gaps[str(step.id)] = Gap("for_each" in step.given, alone)
+    return Scope(known, scope.below, gaps, scope.reader)
+
+
+def alone(text: str) -> Any:
+    """The expression of a text that is exactly one `{{ … }}`."""
+    try:
+        return lone(text)
+    except (TemplateFault, Exception):  # a faulty template is reported where it is judged
+        return None
+
+
+def schema_of(value: Any, scope: Scope) -> Schema:
+    """What is known of the value that a template comes to."""
+    if isinstance(value, dict):
+        return {
+            "type": "object",
+            "properties": {key: schema_of(part, scope) for key, part in value.items()},
+            "additionalProperties": False,
+        }
+    if not isinstance(value, str):
+        return ANYTHING
+    if "{{" not in value and "{%" not in value:
+        return TEXT
+    node = alone(value)
+    path = dotted(node) if node is not None else None
+    return held(scope.known[path[0]], path[1:]) if path is not None and path[0] in scope.known else ANYTHING
