@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
 from loopworth.agents.submit import SUBMIT, Answer, Output, Submit, Unreadable, hoisted
-from loopworth.runs.message import Message, Reply, ToolCall, system, user
+from loopworth.runs.message import Message, Reply, ToolCall, printable, system, user
 from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import Stop
 from loopworth.tools.arguments import ArgumentFault, parse
@@ -99,7 +99,7 @@ class Json:
         except ValueError as why:
             return Unreadable(f"The reply was not accepted: {why}")
         if set(said) <= {"tool", "arguments"} and isinstance(said.get("tool"), str):
-            return (ToolCall("", said["tool"], said.get("arguments")),)
+            return (ToolCall("", printable(said["tool"]), said.get("arguments")),)
         return Unreadable('Reply with one JSON object: {"tool": …, "arguments": {…}} or {"answer": …}.')
 
     def show(self, reply: Reply, observations: Sequence[Observation]) -> list[Message]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from loopworth.models.errors import filtered
-from loopworth.runs.message import Message, Reply, ToolCall
+from loopworth.runs.message import Message, Reply, ToolCall, printable
 from loopworth.runs.usage import Usage
 
 FINISHES = {
@@ -90,7 +90,7 @@ def called(listed: list[Any], turn: int, calls: list[ToolCall]) -> Iterator[dict
         if not isinstance(id, str) or not id or id in used:
             id = fresh_id(turn, k, taken)
         used.add(id)
-        calls.append(ToolCall(id, name, arguments))
+        calls.append(ToolCall(id, printable(name), arguments))
         extras = {key: value for key, value in call.items() if value is not None and key not in INNER}
         more = {key: value for key, value in inner.items() if value is not None and key not in INNER}
         function = {**({} if inner is call else more), "name": name, "arguments": argument_text(arguments)}

@@ -25,14 +25,20 @@ def assistant(content: Any) -> Message:
 class ToolCall(Value, frozen=True):
     """A call that a model or a pipeline step wants made.
 
-    `arguments` is the model's own text, not yet parsed, or an object from a step. `note` says what the reply around it
-    shows of the call, such as that it was probably cut; it is told with the error if the arguments turn out unreadable.
+    `tool` is the name as it can be shown (`printable`). `arguments` is the model's own text, not yet parsed, or an
+    object from a step. `note` says what the reply around it shows of the call, such as that it was probably cut; it is
+    told with the error if the arguments turn out unreadable.
     """
 
     id: str
     tool: str
     arguments: Any = None
     note: str = ""
+
+
+def printable(text: str) -> str:
+    """`text` with what would not show, control characters and lone surrogates, escaped as Python writes it."""
+    return text if text.isprintable() else "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
 class Attempt(Value, frozen=True):

@@ -10,7 +10,7 @@ from typing import Any
 
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.fault import ToolFault
-from loopworth.tools.names import listed, nearest, shown
+from loopworth.tools.names import brief, listed, nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Allow:
         for name, rule in self.rules.items():
             for value in elements(arguments.get(name)):
                 if not rule.holds(value):
-                    why = f"{name} must be {rule.words()}; {shown(quoted(value))[1:-1]} is not allowed"
+                    why = f"{name} must be {rule.words()}; {brief(quoted(value))} is not allowed"
                     raise ArgumentFault(why, "not_allowed")
 
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from loopworth.tools.names import shown
+from loopworth.tools.names import brief, shown
 from loopworth.tools.slips import slip
 
 DEEPEST = 100
@@ -157,7 +157,7 @@ def kind(value: Any) -> str:
     if isinstance(value, bool):
         return f"the bare value {json.dumps(value)}"
     if isinstance(value, int | float):
-        return f"the bare number {shown(repr(value))[1:-1]}"
+        return f"the bare number {brief(repr(value))}"
     if isinstance(value, list | tuple):
         return "a list"
     return f"a {type(value).__name__}"

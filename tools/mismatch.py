@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from loopworth.tools.arguments import Path, where
-from loopworth.tools.names import listed, nearest, shown
+from loopworth.tools.names import brief, listed, nearest, shown
 
 MOST = 10
 """Lines told at most."""
@@ -65,7 +65,7 @@ def complaint(error: Mapping[str, Any], path: str, names: Sequence[str]) -> str:
     if kind in ("literal_error", "enum"):
         return f"must be {error['ctx']['expected']}"
     said = " ".join(error["msg"].split()).removeprefix("Value error, ").removeprefix("Assertion failed, ")
-    return WORDS.get(kind) or shown(said.replace("Input should", "must"), 300)[1:-1]
+    return WORDS.get(kind) or brief(said.replace("Input should", "must"), 300)
 
 
 def unknown(name: str, names: Sequence[str]) -> str:
@@ -86,4 +86,4 @@ def given(value: Any) -> str:
         return "an object"
     if isinstance(value, bool) or value is None:
         return json.dumps(value)
-    return shown(f"the number {value}")[1:-1]
+    return brief(f"the number {value}")

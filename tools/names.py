@@ -6,11 +6,17 @@ import difflib
 import re
 from collections.abc import Iterable
 
+from loopworth.runs.message import printable
+
+
+def brief(text: str, most: int = 80) -> str:
+    """`text` printable, and cut to `most` characters."""
+    return printable(text if len(text) <= most else f"{text[: most - 1]}…")
+
 
 def shown(text: str, most: int = 80) -> str:
-    """`text` in quotes, cut to `most` characters, with control characters and lone surrogates escaped."""
-    cut = text if len(text) <= most else f"{text[: most - 1]}…"
-    return ascii(cut) if any("\ud800" <= sign <= "\udfff" for sign in cut) else repr(cut)
+    """The same in quotes."""
+    return f"'{brief(text, most)}'"
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:
