@@ -45,7 +45,7 @@ def finding(facts: Facts) -> str:
     if not pairs.b and not pairs.c:
         return f"{tasks}, {arm} and {against} did equally well on every one: a difference of {level}."
     did = "was right on" if pairs.whole else "did better on"
-    return f"{tasks}, {arm} alone {did} {pairs.b} and {against} alone on {pairs.c}: a gain of {level}."
+    return f"{tasks}, {arm} alone {did} {pairs.b} and {against} alone on {pairs.c}: a difference of {level}."
 
 
 def reason(facts: Facts, found: Ruling | str, more: int | None) -> str:
@@ -57,6 +57,8 @@ def reason(facts: Facts, found: Ruling | str, more: int | None) -> str:
             return f"That rules out a gain of {gain} or less {at}: {facts.arm} earns its place."
         case "better":
             return f"That rules out any gain {at}: {facts.against} is better."
+        case "suffices" if facts.delta is not None and facts.delta >= 1:
+            return f"Only a gain of {gain} would pay for it, and there is none: {facts.against} suffices."
         case "suffices":
             return (
                 f"That rules out a gain of {gain} or more {at}: {facts.against} suffices. "

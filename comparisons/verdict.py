@@ -143,12 +143,13 @@ def judge(
 ) -> ArmVerdict:
     """One challenger against the holder of the place, at its part of the error."""
     pairs = pair(arm.right, holder.right, clusters)
+    arm, holder = on_common(arm, holder), on_common(holder, arm)
     delta = smallest_gain(arm, holder, rule)
     limits = interval(pairs, error)
     facts = sentences.Facts(arm.arm, holder.arm, pairs, limits, delta, error)
-    token, reason = conclusion(arm, holder, pairs, rule, error, broken, facts)
-    switch = switch_points(pairs, delta, error) if delta is not None else None
-    more = forecast(pairs, delta, error) if token == "undecided" and delta is not None and not broken else None
+    unfit = unusable(arm, holder, broken, facts)
+    token, reason, more = conclusion(arm, holder, rule, facts) if not unfit else ("undecided", unfit, None)
+    switch = switch_points(pairs, delta, error) if delta is not None and not unfit else None
     return ArmVerdict(
         arm=arm.arm,
         against=holder.arm,
@@ -168,6 +169,13 @@ def judge(
     )
 
 
+def on_common(arm: Measured, other: Measured) -> Measured:
+    """The arm with its cost and latency on those tasks alone that both arms can be judged on."""
+    tasks = [task for task, right in arm.right.items() if right is not None and other.right.get(task) is not None]
+    usd = {task: arm.usd.get(task) for task in tasks}
+    return Measured(arm.arm, arm.right, usd, {t: arm.seconds[t] for t in tasks if t in arm.seconds}, arm.harmful)
+
+
 def smallest_gain(arm: Measured, holder: Measured, rule: Rule) -> float | None:
     """The smallest gain worth having: the rule's, or what pays for the arm's extra cost and time, never under 0.
 
@@ -185,28 +193,9 @@ def smallest_gain(arm: Measured, holder: Measured, rule: Rule) -> float | None:
     return None if gain is None else max(gain, 0.0)
 
 
-def conclusion(
-    arm: Measured, holder: Measured, pairs: Pairs, rule: Rule, error: float, broken: bool, facts: sentences.Facts
-) -> tuple[Token, str]:
-    """The token and the sentence that gives its reason: what data can say at all, accuracy, savings, then vetoes."""
-    if unfit := unusable(arm, holder, pairs, broken, facts):
-        return "undecided", unfit
-    assert facts.delta is not None  # `unusable` spoke up otherwise
-    found: Token = ruling(pairs, facts.delta, error)
-    cheaper = "" if found in ("earns", "better") else savings(arm, holder, pairs, rule, error, facts)
-    if cheaper:
-        found = "earns_cheaper"
-    if found not in EARNS:
-        more = forecast(pairs, facts.delta, error) if found == "undecided" else None
-        return found, sentences.reason(facts, found, more)
-    if veto := strongest(vetoes(arm, holder, rule, error)):
-        return veto.token, sentences.vetoed(facts, veto.words)
-    return found, cheaper or sentences.reason(facts, found, None)
-
-
-def unusable(arm: Measured, holder: Measured, pairs: Pairs, broken: bool, facts: sentences.Facts) -> str:
+def unusable(arm: Measured, holder: Measured, broken: bool, facts: sentences.Facts) -> str:
     """Why these data allow no verdict at all; "" where they may."""
-    if not pairs.n:
+    if not facts.pairs.n:
         return sentences.without_pairs(facts)
     if broken:
         return sentences.too_few_kept(facts, MOST_LEFT_OUT)
@@ -217,11 +206,24 @@ def unusable(arm: Measured, holder: Measured, pairs: Pairs, broken: bool, facts:
     return ""
 
 
-def savings(arm: Measured, holder: Measured, pairs: Pairs, rule: Rule, error: float, facts: sentences.Facts) -> str:
+def conclusion(arm: Measured, holder: Measured, rule: Rule, facts: sentences.Facts) -> tuple[Token, str, int | None]:
+    """The token, the sentence with its reason, and how many more tasks would decide: accuracy, savings, vetoes."""
+    delta = facts.delta or 0.0
+    found: Token = ruling(facts.pairs, delta, facts.error)
+    cheaper = "" if found in ("earns", "better") else savings(arm, holder, rule, facts)
+    if found not in EARNS and not cheaper:
+        more = forecast(facts.pairs, delta, facts.error) if found == "undecided" else None
+        return found, sentences.reason(facts, found, more), more
+    if veto := strongest(vetoes(arm, holder, rule, facts.error)):
+        return veto.token, sentences.vetoed(facts, veto.words), None
+    return ("earns_cheaper", cheaper, None) if cheaper else (found, sentences.reason(facts, found, None), None)
+
+
+def savings(arm: Measured, holder: Measured, rule: Rule, facts: sentences.Facts) -> str:
     """The sentence that an arm is shown cheaper, faster and not worse; "" where one of the three is not shown."""
     margin = rule.not_worse_by if rule.not_worse_by is not None else (facts.delta or 0.0) / 2
-    cost, time = saving(arm.usd, holder.usd, error), saving(arm.seconds, holder.seconds, error)
-    if cost is None or time is None or not rules_out_up_to(pairs, -margin, error):
+    cost, time = saving(arm.usd, holder.usd, facts.error), saving(arm.seconds, holder.seconds, facts.error)
+    if cost is None or time is None or not rules_out_up_to(facts.pairs, -margin, facts.error):
         return ""
     return sentences.cheaper(facts, margin, cost, time)
 

@@ -1,0 +1,293 @@
+"""Tasks: what every arm is given, and what it should answer. Read from JSONL, CSV or YAML.
+
+A byte order mark and CRLF line ends are taken off. Ids are text, so 1 and "1" are one id; without a column `id` tasks
+are numbered from 1. Cells of a CSV file are text, and one that is empty in a reserved column says nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from loopworth.runs.usage import Value
+from loopworth.workflows.document import parse, plain, spelled
+from loopworth.workflows.faults import Fault, WorkflowFault, nearest, suggestion
+
+RESERVED = ("id", "expected", "expected_route", "approve")
+ONE_OBJECT = 'write one JSON object a line: {"id": 1, "question": "…", "expected": "…"}'
+
+
+class Task(Value, frozen=True):
+    """One case. `fields` are its columns that are not reserved: a workflow's inputs of those names, and tags."""
+
+    id: str
+    fields: dict[str, Any]
+    expected: Any = None
+    expected_route: str | None = None
+    approve: Literal["approve", "reject"] | None = None
+    file: str = ""
+    line: int = 1
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}:{self.line}"
+
+    def given(self, inputs: Collection[str]) -> dict[str, Any]:
+        """The columns that are inputs of these names."""
+        return {name: value for name, value in self.fields.items() if name in inputs}
+
+    def tags(self, inputs: Collection[str]) -> dict[str, Any]:
+        """The columns that are not."""
+        return {name: value for name, value in self.fields.items() if name not in inputs}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One record of a file, the line it begins on, and the line and column of each field whose place is known."""
+
+    values: dict[str, Any]
+    line: int
+    places: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of one file, and every fault of reading it."""
+
+    file: str
+    rows: list[Row] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+    def fault(self, row: Row, name: str, what: str, instead: str = "") -> None:
+        self.faults.append(Fault(self.file, *row.places.get(name, (row.line, 1)), what, instead))
+
+
+def read(path: Path | str, rename: Mapping[str, str] | None = None, limit: int | None = None) -> tuple[Task, ...]:
+    """The tasks of a file, the first `limit` of them; `rename` maps names of columns to what they stand for.
+
+    Raises WorkflowFault with every fault of the file, also of rows past `limit`.
+    """
+    table = table_of(Path(path), str(path))
+    rows = renamed(table, rename or {})
+    tasks = [task for number, row in enumerate(rows, 1) if (task := task_of(table, row, number))]
+    duplicates(table, tasks)
+    if not table.rows and not table.faults:
+        table.faults.append(Fault(table.file, 1, 1, "holds no task"))
+    if table.faults:
+        raise WorkflowFault(table.faults)
+    return tuple(tasks[:limit])
+
+
+def lacking(tasks: Iterable[Task], names: Collection[str]) -> list[Fault]:
+    """A fault for every task that has none of a column that is needed, such as an input or `expected`."""
+    return [
+        Fault(
+            task.file, task.line, 1, f"task {task.id!r} has no field {name!r}", suggestion(name, task.fields, "fields")
+        )
+        for task in tasks
+        for name in names
+        if name not in task.fields and (name not in RESERVED or getattr(task, name) is None)
+    ]
+
+
+def pick(tasks: Collection[Task], id: str) -> Task:
+    """The task of this id; raises LookupError, with the nearest id, where there is none."""
+    for task in tasks:
+        if task.id == id:
+            return task
+    near = nearest(id, (task.id for task in tasks))
+    raise LookupError(f"there is no task {id!r}" + (f"; did you mean {near!r}?" if near else f" among {len(tasks)}"))
+
+
+# -- from rows to tasks ------------------------------------------------------------------------------------------------
+
+
+def renamed(table: Table, rename: Mapping[str, str]) -> list[Row]:
+    """The rows with their columns by the names that they stand for."""
+    columns = {name for row in table.rows for name in row.values}
+    for old, new in rename.items():
+        if old not in columns and table.rows:
+            advice = suggestion(old, columns, "columns")
+            table.fault(table.rows[0], "", f"there is no column {old!r} to rename to {new!r}", advice)
+    rows = []
+    for row in table.rows:
+        values = {rename.get(name, name): value for name, value in row.values.items()}
+        if len(values) < len(row.values):
+            table.fault(row, "", "two columns have the same name once they are renamed")
+        rows.append(Row(values, row.line, {rename.get(name, name): at for name, at in row.places.items()}))
+    return rows
+
+
+def task_of(table: Table, row: Row, number: int) -> Task | None:
+    """The task that a row is; None where it has no id that could be one."""
+    id = id_of(table, row, number)
+    route, approve = row.values.get("expected_route"), row.values.get("approve")
+    if route is not None and not isinstance(route, str):
+        table.fault(row, "expected_route", "`expected_route` is the label of a route, a text")
+    if approve not in (None, "approve", "reject"):
+        table.fault(row, "approve", f"`approve` is approve or reject, not {approve!r}")
+    if id is None:
+        return None
+    fields = {name: value for name, value in row.values.items() if name not in RESERVED}
+    expected = plain(row.values.get("expected"))
+    return Task(id, fields, expected, route, approve, table.file, row.line)
+
+
+def id_of(table: Table, row: Row, number: int) -> str | None:
+    """The id of a row as text, its number where it has none."""
+    if "id" not in row.values:
+        return str(number)
+    id = row.values["id"]
+    if isinstance(id, bool) or not isinstance(id, str | int | float) or id == "":
+        table.fault(row, "id", "`id` is a text or a number")
+        return None
+    return str(spelled(id))
+
+
+def duplicates(table: Table, tasks: Iterable[Task]) -> None:
+    """A fault for each task whose id an earlier one has."""
+    first: dict[str, int] = {}
+    for task in tasks:
+        if task.id in first:
+            what = f"the id {task.id!r} is taken by line {first[task.id]}"
+            table.faults.append(Fault(table.file, task.line, 1, what, 'ids are text: 1 and "1" are the same'))
+        first.setdefault(task.id, task.line)
+
+
+# -- from files to rows ------------------------------------------------------------------------------------------------
+
+
+def table_of(path: Path, file: str) -> Table:
+    """The rows of a file, by its ending."""
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        return Table(file, faults=[Fault(file, 1, 1, f"tasks are not read from {path.suffix!r}", ENDINGS)])
+    try:
+        return reader(path.read_bytes().decode("utf-8-sig"), file)
+    except OSError as error:
+        return Table(file, faults=[Fault(file, 1, 1, f"cannot be read: {error.strerror}")])
+    except UnicodeDecodeError as error:
+        before = error.object[: error.start].decode("utf-8", "replace")
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        return Table(file, faults=[Fault(file, line, column, "is not UTF-8 text", "save it as UTF-8")])
+
+
+def from_jsonl(text: str, file: str) -> Table:
+    """One JSON object a line; blank lines are skipped."""
+    table = Table(file)
+    if text.lstrip().startswith("["):
+        table.faults.append(Fault(file, 1, 1, "is one JSON list", ONE_OBJECT))
+        return table
+    # Not splitlines: a JSON text may hold U+2028 and other ends of line as they are.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            values = json_object(line)
+            table.rows.append(Row(values, number, {name: (number, column_of(line, name)) for name in values}))
+        except json.JSONDecodeError as error:
+            table.faults.append(Fault(file, number, error.colno, f"is not JSON: {error.msg.lower()}", ONE_OBJECT))
+        except (ValueError, RecursionError) as error:
+            what = "is nested too deeply" if isinstance(error, RecursionError) else str(error)
+            table.faults.append(Fault(file, number, 1, what, ONE_OBJECT))
+    return table
+
+
+def json_object(line: str) -> dict[str, Any]:
+    """The object on a line; raises ValueError for anything else, and for what JSON does not have."""
+    value = json.loads(line, object_pairs_hook=once, parse_constant=no_constant)
+    if not isinstance(value, dict):
+        raise ValueError("is JSON, but not an object")
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("holds half of a surrogate pair, which is no character") from None
+    return value
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"has the key {name!r} twice")
+        found[name] = value
+    return found
+
+
+def no_constant(name: str) -> Any:
+    raise ValueError(f"holds {name}, which is not JSON")
+
+
+def column_of(line: str, name: str) -> int:
+    """Where a key stands on its line, from 1."""
+    return max(line.find(json.dumps(name)), line.find(json.dumps(name, ensure_ascii=False)), 0) + 1
+
+
+def from_csv(text: str, file: str) -> Table:
+    """Comma-separated cells under a header; a quoted cell may run over several lines."""
+    table = Table(file)
+    records = csv.reader(io.StringIO(text, newline=""), strict=True)
+    begins = 1
+    try:
+        header = [name.strip() for name in next(records, [])]
+        table.faults.extend(header_faults(header, file))
+        begins = records.line_num + 1
+        for cells in records:
+            if cells:
+                row = Row(dict(zip(header, cells, strict=False)), begins)
+                table.rows.append(Row({name: cell for name, cell in row.values.items() if said(name, cell)}, begins))
+                if len(cells) != len(header):
+                    what = f"has {len(cells)} cells, and the header {len(header)}"
+                    table.fault(row, "", what, 'put a cell that has a comma in quotes: "a, b"')
+            begins = records.line_num + 1
+    except csv.Error as error:
+        table.faults.append(Fault(file, begins, 1, f"is not CSV: {error}", "long texts are better kept in JSONL"))
+    return table
+
+
+def said(name: str, cell: str) -> bool:
+    """Whether a cell says anything: an empty one of a reserved column does not."""
+    return bool(cell) or name not in RESERVED or name == "id"
+
+
+def header_faults(header: list[str], file: str) -> Iterator[Fault]:
+    if len(header) == 1 and any(mark in header[0] for mark in ";\t"):
+        yield Fault(file, 1, 1, "the header has no comma", "separate cells by commas")
+    for number, name in enumerate(header, 1):
+        if not name:
+            yield Fault(file, 1, 1, f"column {number} has no name")
+        elif name in header[: number - 1]:
+            yield Fault(file, 1, 1, f"two columns are called {name!r}")
+
+
+def from_yaml(text: str, file: str) -> Table:
+    """A list of mappings. Numbers keep their spelling, for an input that is a text."""
+    document = parse(text, file)
+    table = Table(file, faults=list(document.faults))
+    if table.faults:
+        return table
+    if not isinstance(document.value, list):
+        table.faults.append(document.fault((), "tasks are a list", "begin each with `- id: …`"))
+        return table
+    for number, values in enumerate(document.value):
+        line, _ = document.where((number,))
+        if not isinstance(values, dict):
+            table.faults.append(document.fault((number,), "a task is a mapping of its fields", "- id: …"))
+        else:
+            table.rows.append(Row(values, line, {name: document.where((number, name)) for name in values}))
+    return table
+
+
+READERS: dict[str, Callable[[str, str], Table]] = {
+    ".jsonl": from_jsonl,
+    ".ndjson": from_jsonl,
+    ".csv": from_csv,
+    ".yaml": from_yaml,
+    ".yml": from_yaml,
+}
+ENDINGS = "use .jsonl, .csv or .yaml"
