@@ -1,1 +1,6 @@
-"""TODO."""
+"""One decision, then fixed paths."""
+
+from loopworth.router.decision import ABSTAIN, Decision, decide
+from loopworth.router.router import Route, Router
+
+__all__ = ["ABSTAIN", "Decision", "Route", "Router", "decide"]

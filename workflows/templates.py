@@ -22,6 +22,7 @@ from jinja2.runtime import LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
+from loopworth.runs.outcome import Failed
 from loopworth.workflows import guards
 from loopworth.workflows.faults import nearest
 
@@ -32,8 +33,8 @@ LONGEST = 1_000_000
 """Characters that `*` may make of a text, items that `range` may give, and bits of a power."""
 
 
-class TemplateFault(ValueError):
-    """A template that cannot be compiled, or that came to no value.
+class TemplateFault(Failed, ValueError):
+    """A template that cannot be compiled, or that came to no value: a failure of whatever runs it, never a bug of ours.
 
     `path` leads to the template inside the value that was compiled, and `line` (from 1) to the line in its text.
     """

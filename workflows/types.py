@@ -78,6 +78,11 @@ class Type:
             return self.annotation  # type: ignore[no-any-return]
         return create_model("Answer", __config__=OBJECT, answer=(self.annotation, ...))
 
+    @cached_property
+    def asked(self) -> dict[str, Any]:
+        """The JSON schema of `model`: always an object."""
+        return clean(self.model.model_json_schema(by_alias=True))
+
     def plain(self, instance: BaseModel) -> Any:
         """The plain value inside an instance of `model`."""
         value = instance.model_dump(mode="json", by_alias=True)

@@ -1,0 +1,74 @@
+"""The router: at most one decision of a model, then a fixed path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from loopworth.router.decision import decide
+from loopworth.runs.budget import Limits
+from loopworth.runs.effects import Effects, Executor
+from loopworth.runs.events import RouteTaken
+from loopworth.runs.message import Message
+from loopworth.runs.outcome import Outcome, Stop
+
+Names: TypeAlias = Mapping[str, Any]
+OTHERWISE = "otherwise"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A path: what runs, on what input, and when.
+
+    `when` takes it without a model. `description` is what the model is told of it. `arguments` makes the input of
+    `executor` from the router's.
+    """
+
+    executor: Executor
+    when: Callable[[Names], bool] | None = None
+    description: str | None = None
+    limits: Limits | None = None
+    arguments: Callable[[Names], dict[str, Any]] = dict
+
+    @property
+    def offered(self) -> bool:
+        """Whether the model may choose it: a route with `when` only where it has a description too."""
+        return self.when is None or self.description is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Router:
+    """Routes with `when` are tried first, in order; then the model chooses; what it does not choose goes `otherwise`.
+
+    Ends as its route ends. Raises `Stop("no_route")` where nothing fits and there is no `otherwise`.
+    """
+
+    routes: Mapping[str, Route]
+    prompt: Callable[[Names], list[Message]]
+    model: str
+    otherwise: Route | None = None
+    constrained: bool = False
+    max_tokens: int | None = None
+
+    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
+        label, rule, said = await self.chosen(input, fx)
+        route = self.routes[label] if label is not None else self.otherwise
+        if route is None:
+            what = f"the model said {said[:200]!r}" if said else "no `if` was true"
+            raise Stop("no_route", None, f"none of {', '.join(self.routes)}: {what}, and there is no `otherwise`")
+        fx.emit(RouteTaken(fx.id, label or OTHERWISE, rule, said))
+        return await route.executor.run(route.arguments(input), fx.at(label or OTHERWISE, route.limits))
+
+    async def chosen(self, input: dict[str, Any], fx: Effects) -> tuple[str | None, str, str]:
+        """The label, the rule that found it, and what the model said."""
+        for label, route in self.routes.items():
+            if route.when is not None and route.when(input):
+                return label, "if", ""
+        labels = {label: route.description for label, route in self.routes.items() if route.offered}
+        if not labels:
+            return None, OTHERWISE, ""
+        decision = await decide(
+            fx, self.prompt(input), labels, model=self.model, constrained=self.constrained, max_tokens=self.max_tokens
+        )
+        return decision.label, OTHERWISE if decision.label is None else "model", decision.said

@@ -1,0 +1,110 @@
+"""A typed answer of a model, through instructor: what it sends and asks again are our own model calls."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+
+from loopworth.runs.effects import Effects
+from loopworth.runs.message import Message, Reply, Request, assistant, user
+from loopworth.runs.outcome import Stop
+from loopworth.runs.transcript import Transcript
+from loopworth.workflows.types import Type, fenced, said
+
+REASKS = 1
+
+
+async def typed_answer(output: Type, request: Request, log: Transcript, fx: Effects) -> Any:
+    """The answer to `request` as plain data of the type `output`; the effects are `ask` and, asked again, `ask~2`.
+
+    Raises `Stop("unparsable")` where the second answer is not of the type either, and whatever a model call raises.
+    """
+    asked = Asked(msgspec.structs.replace(request, schema=output.asked), log, fx)
+    create = patched()(asked.create)
+    try:
+        made = await create(response_model=response_model(output), messages=[], max_retries=REASKS)
+    except Exception as error:
+        raise asked.end or ended(error) from None
+    return output.plain(made)
+
+
+class Asked:
+    """The `create` that instructor calls. The conversation is ours; of instructor's messages only its re-ask is used,
+    so that nothing of a prompt is rewritten. `end` is what a model call raised."""
+
+    def __init__(self, request: Request, log: Transcript, fx: Effects) -> None:
+        self.request, self.log, self.fx, self.calls = request, log, fx, 0
+        self.end: Exception | None = None
+
+    async def create(self, messages: list[Message], **_: Any) -> Any:
+        self.calls += 1
+        name = "ask" if self.calls == 1 else f"ask~{self.calls}"
+        if messages:
+            self.log.turn(*map(trimmed, messages[-2:]))
+        try:
+            reply = await self.fx.model(name, msgspec.structs.replace(self.request, messages=list(self.log.seen)))
+        except Exception as end:
+            self.end = end
+            raise
+        return completion(reply)
+
+
+def trimmed(message: Message) -> Message:
+    """A re-ask without pydantic's links to its own pages."""
+    lines = str(message["content"]).splitlines()
+    content = "\n".join(line for line in lines if "errors.pydantic.dev" not in line)
+    return user(content) if message["role"] == "user" else assistant(content)
+
+
+def completion(reply: Reply) -> Any:
+    """A reply in the shape that instructor reads: one choice, and a usage that it need not look for."""
+    message = SimpleNamespace(role="assistant", content=fenced(reply.text), tool_calls=None)
+    return SimpleNamespace(choices=[SimpleNamespace(message=message, finish_reason="stop")], usage=no_usage())
+
+
+def ended(error: Exception) -> Exception:
+    """What the end of instructor's attempts means; a bug stays what it is."""
+    from instructor.core import InstructorRetryException
+    from pydantic import ValidationError
+
+    if not isinstance(error, InstructorRetryException):
+        return error
+    cause = error.__cause__
+    why = said(cause) if isinstance(cause, ValidationError) else str(cause or error)
+    return Stop("unparsable", None, f"the answer is not of its type: {why}")
+
+
+@lru_cache(maxsize=1)
+def patched() -> Callable[[Any], Any]:
+    import instructor  # loads openai: on the first typed answer only
+
+    # What instructor logs (a failed attempt, as an error) is in the run's events and outcome already.
+    logging.getLogger("instructor").addHandler(logging.NullHandler())
+    return lambda create: instructor.patch(create=create, mode=instructor.Mode.JSON_SCHEMA)
+
+
+@lru_cache(maxsize=1)
+def no_usage() -> Any:
+    from openai.types import CompletionUsage
+
+    return CompletionUsage(completion_tokens=0, prompt_tokens=0, total_tokens=0)
+
+
+@lru_cache(maxsize=256)
+def response_model(output: Type) -> Any:
+    """The type's model as instructor prepares it, once: it would make a class and a schema for every call."""
+    from instructor import openai_schema
+
+    schema = output.asked
+
+    class Answer(openai_schema(output.model)):  # type: ignore[misc]
+        @classmethod
+        def model_json_schema(cls, *_: Any, **__: Any) -> dict[str, Any]:
+            return schema
+
+    return Answer
