@@ -1,0 +1,254 @@
+"""Whether a comparison hangs together: arms, tasks, score, writes, gates. None of its faults stops the search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_args, get_origin
+
+from loopworth.comparisons.scores import ScoreFault, Scorer, scorer
+from loopworth.comparisons.spec import Comparison, Tasks
+from loopworth.comparisons.tasks import RESERVED, Task, lacking
+from loopworth.workflows.document import BROKEN
+from loopworth.workflows.faults import Fault, suggestion
+from loopworth.workflows.files import Files
+from loopworth.workflows.form import Form, Spotted, members, names_of, unwrapped
+from loopworth.workflows.reach import gated, reached, written
+from loopworth.workflows.scope import ANYTHING, Schema, Scope, condition
+from loopworth.workflows.spec import LATER, ModelForm, Workflow, input_type
+from loopworth.workflows.types import TypeFault
+
+
+def faults_of(comparison: Comparison, tasks: Sequence[Task] | None, files: Files) -> list[Fault]:
+    """What is wrong with a comparison whose tasks and workflows were read; `tasks` is None where they could not be."""
+    checking = Checking(comparison, tasks, files)
+    return [
+        *later(comparison),
+        *checking.score(),
+        *checking.controls(),
+        *checking.changes(),
+        *checking.columns(),
+        *checking.conditions(),
+        *checking.writes(),
+        *checking.fakes(),
+        *checking.approvals(),
+        *checking.injected(),
+        *checking.needed(),
+    ]
+
+
+def later(comparison: Comparison) -> Iterator[Fault]:
+    """The uses of what this version does not have."""
+    for arm in comparison.arms.values():
+        for key in ("python", "command", "log", "control", "change"):
+            if key in arm.given:
+                yield arm.at(key).fault(f"`{key}` of an arm {LATER}", key=True)
+    for key in ("change", "faults"):
+        if key in comparison.given:
+            yield comparison.at(key).fault(f"`{key}` of a comparison {LATER}", key=True)
+    if comparison.stop_early:
+        yield comparison.at("stop_early").fault(f"`stop_early: true` {LATER}")
+
+
+@dataclass
+class Checking:
+    """One comparison, with its tasks and the workflows of its arms."""
+
+    comparison: Comparison
+    tasks: Sequence[Task] | None
+    files: Files
+    scorer: Scorer | None = field(default=None)
+
+    @property
+    def workflows(self) -> dict[str, Workflow]:
+        """The arms whose workflow could be read."""
+        found = {}
+        for name, arm in self.comparison.arms.items():
+            if isinstance(arm.workflow, str) and (path := arm.path("workflow").resolve()) in self.files.workflows:
+                found[name] = self.files.workflows[path]
+        return found
+
+    @property
+    def tags(self) -> set[str]:
+        """The columns of the tasks that are not reserved."""
+        return {name for task in self.tasks or () for name in task.fields}
+
+    def score(self) -> Iterator[Fault]:
+        comparison, spot = self.comparison, self.comparison.at("score")
+        name: Any = comparison.score
+        options: Any = {}
+        inside: tuple[str, ...] = ()
+        if "score" not in comparison.given or not comparison.sound("score"):
+            return
+        if isinstance(name, dict):
+            if len(name) != 1:
+                yield spot.fault("`score` is one score", "write {number: {tolerance: 0}}")
+                return
+            [(name, options)] = name.items()
+            inside = (name,)
+        if options is BROKEN:
+            return
+        if not isinstance(options, dict | None) and name.removeprefix("not-") not in ("python", "judge", "regex"):
+            yield spot.below(*inside).fault(f"{name!r} takes a mapping of options", f"write {{{name}: {{}}}}")
+            return
+        try:
+            self.scorer = scorer(name, options if isinstance(options, dict) else {})
+        except ScoreFault as fault:
+            where = spot.below(*inside, *([fault.option] if fault.option else []))
+            yield where.fault(fault.what, fault.instead, key=bool(inside))
+
+    def controls(self) -> Iterator[Fault]:
+        arms = self.comparison.arms
+        if "arms" in self.comparison.given and self.comparison.sound("arms") and not arms:
+            yield self.comparison.at("arms").fault("`arms` is empty", "pipeline: {workflow: pipeline.yaml}", key=True)
+        for name, arm in arms.items():
+            if isinstance(arm.of, str) and (arm.of not in arms or arm.of == name):
+                others = [other for other in arms if other != name]
+                yield arm.at("of").fault(f"there is no arm {arm.of!r} to control", suggestion(arm.of, others, "arms"))
+            if isinstance(arm.log, str) and not arm.path("log").is_file():
+                yield arm.at("log").fault(f"there is no file {str(arm.path('log'))!r}")
+
+    def changes(self) -> Iterator[Fault]:
+        for name, workflow in self.workflows.items():
+            arm = self.comparison.arms[name]
+            for form in (arm, self.comparison):
+                for path in form.change:
+                    yield from misplaced(workflow, path, form.at("change", path))
+
+    def columns(self) -> Iterator[Fault]:
+        """`group_by` and `cluster` name a tag that every task has."""
+        decide = self.comparison.decide
+        for form, key in [(self.comparison, "group_by"), *([(decide, "cluster")] if decide is not None else [])]:
+            name = form[key]
+            if name is None or self.tasks is None:
+                continue
+            if name not in self.tags:
+                near = suggestion(name, self.tags, "columns")
+                yield form.at(key).fault(f"no task has a column {name!r}", near)
+            else:
+                yield from lacking(self.tasks, [name])
+
+    def conditions(self) -> Iterator[Fault]:
+        """`where` over the columns, `harm` over an answer."""
+        comparison = self.comparison
+        columns: dict[str, Schema] = dict.fromkeys((*self.tags, *RESERVED), ANYTHING)
+        if isinstance(comparison.tasks, Tasks) and self.tasks is not None:
+            yield from condition(comparison.tasks.where, comparison.tasks.at("where"), Scope(columns, reader="`where`"))
+        if comparison.decide is not None:
+            task = {"type": "object", "properties": columns, "additionalProperties": self.tasks is None}
+            names: dict[str, Schema] = {"answer": ANYTHING, "calls": ANYTHING, "task": task}
+            yield from condition(comparison.decide.harm, comparison.decide.at("harm"), Scope(names, reader="`harm`"))
+
+    def writes(self) -> Iterator[Fault]:
+        """Arms do not write, unless that is allowed or all their writes are faked."""
+        if self.comparison.writes == "allowed" or "tools" in self.comparison.given:
+            return
+        for name, workflow in self.workflows.items():
+            if tools := sorted(written(workflow, self.files)):
+                what = f"the arm {name!r} may write ({', '.join(tools)}), once for every task"
+                advice = "write `writes: allowed` if that may happen"
+                yield self.arm(name).fault(what, advice, key=True)
+
+    def fakes(self) -> Iterator[Fault]:
+        """Fakes have the names of tools that the arms have, and cover every write."""
+        fakes, comparison = self.stand_ins(), self.comparison
+        if fakes is None:
+            return
+        known = {name for workflow in self.workflows.values() for name in self.of_all(workflow)}
+        for name, tool in fakes.items():
+            if name not in known and known:
+                yield tool.spot.fault(f"no arm has a tool {name!r}", suggestion(name, known, "tools"), key=True)
+        for name, workflow in self.workflows.items():
+            left = sorted(written(workflow, self.files).keys() - fakes.keys())
+            if left and comparison.writes != "allowed":
+                what = f"the arm {name!r} may write ({', '.join(left)}), and there is no fake for it"
+                yield self.arm(name).fault(what, "add it to the fakes", key=True)
+
+    def of_all(self, workflow: Workflow) -> set[str]:
+        return {name for one in reached(workflow, self.files) for name in self.files.tools(one)}
+
+    def stand_ins(self) -> Mapping[str, Any] | None:
+        written = self.comparison.tools
+        if isinstance(written, str):
+            catalogue = self.files.catalogues.get(self.comparison.path("tools").resolve())
+            return catalogue.tools if catalogue is not None else None
+        return written
+
+    def approvals(self) -> Iterator[Fault]:
+        """A gate needs an answer before anything runs."""
+        if self.comparison.approvals is not None or self.tasks is None:
+            return
+        for name, workflow in self.workflows.items():
+            tools = sorted(gated(workflow, self.files))
+            unanswered = [task for task in self.tasks if task.approve is None]
+            if tools and unanswered:
+                what = f"the arm {name!r} may reach a gate ({', '.join(tools)}), and nothing says what to answer"
+                advice = "write `approvals: approve` or `approvals: reject`, or give every task a column `approve`"
+                yield self.arm(name).fault(what, advice, key=True)
+
+    def injected(self) -> Iterator[Fault]:
+        known = {name for workflow in self.workflows.values() for name in self.of_all(workflow)}
+        for name in self.comparison.faults:
+            if name not in known and known:
+                spot = self.comparison.at("faults", name)
+                yield spot.fault(f"no arm has a tool {name!r}", suggestion(name, known, "tools"), key=True)
+
+    def needed(self) -> Iterator[Fault]:
+        """Each task has what the arms take in, and something to compare the answer with."""
+        tasks = self.tasks or ()
+        for workflow in self.workflows.values():
+            yield from lacking(tasks, inputs_of(workflow))
+        yield from lacking([task for task in tasks if task.expected_route is None], ["expected"])
+        for task in tasks:
+            if self.scorer is not None and task.expected is not None and (why := self.scorer.unfit(task.expected)):
+                yield Fault(task.file, task.line, 1, f"`expected` of task {task.id!r}: {why}")
+
+    def arm(self, name: str) -> Spotted:
+        return self.comparison.at("arms", name)
+
+
+def inputs_of(workflow: Workflow) -> list[str]:
+    """The inputs that a task must give."""
+    try:
+        return list(input_type(workflow).schema.get("required", ()))
+    except TypeFault:
+        return []
+
+
+def misplaced(workflow: Workflow, path: str, spot: Spotted) -> Iterator[Fault]:
+    """The fault of a dotted path that leads to no key of a workflow."""
+    forms: list[Any] = [type(workflow)]
+    for part in path.split("."):
+        known = {key for form in forms if is_form(form) for key in names_of(form)}
+        free = any(get_origin(form) is dict or form is Any for form in forms)
+        if part not in known and not free:
+            yield spot.fault(f"{path!r} leads to no key of the workflow", suggestion(part, known, "keys"), key=True)
+            return
+        forms = list(below(forms, part))
+
+
+def below(forms: Iterable[Any], part: str) -> Iterator[Any]:
+    for form in forms:
+        if is_form(form) and part in names_of(form):
+            yield from kinds(form.model_fields[names_of(form)[part]].annotation)
+        elif get_origin(form) is dict:
+            yield from kinds(get_args(form)[1])
+        elif form is Any:
+            yield Any
+
+
+def kinds(annotation: Any) -> Iterator[Any]:
+    """The forms and mappings that a field may hold; the name of a model stands for the whole of it."""
+    for option in members(annotation):
+        bare = unwrapped(option)
+        yield bare
+        if bare is ModelForm:
+            yield Any
+        if get_origin(bare) is list:
+            yield from kinds(get_args(bare)[0])
+
+
+def is_form(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Form)
+
+

@@ -1,0 +1,116 @@
+"""Every kind of file of the language, read and checked together: workflows, catalogues, comparisons and tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from loopworth.comparisons import tasks
+from loopworth.comparisons.check import faults_of
+from loopworth.comparisons.spec import Comparison
+from loopworth.comparisons.tasks import Task
+from loopworth.workflows import check
+from loopworth.workflows.document import Document
+from loopworth.workflows.faults import Fault, WorkflowFault, in_order
+from loopworth.workflows.files import Files, neighbour, newer, sort_of
+from loopworth.workflows.form import Builder, Spotted
+from loopworth.workflows.schema import schema_of
+from loopworth.workflows.spec import SHAPES, CatalogueFile, Workflow
+
+TASK_FILES = (".jsonl", ".ndjson", ".csv")
+
+
+@dataclass
+class Loaded:
+    """What was read, by resolved path; `tasks` are those of a comparison, or of a task file named by itself."""
+
+    files: Files = field(default_factory=Files)
+    comparisons: dict[Path, Comparison] = field(default_factory=dict)
+    tasks: dict[Path, tuple[Task, ...]] = field(default_factory=dict)
+    found: list[Fault] = field(default_factory=list)
+
+    @property
+    def faults(self) -> list[Fault]:
+        """Every fault of every file, in order."""
+        return in_order([*self.found, *self.files.found])
+
+    def sound(self) -> Loaded:
+        """These files; raises WorkflowFault with all their faults if there are any."""
+        if self.faults:
+            raise WorkflowFault(self.faults)
+        return self
+
+    def arm(self, comparison: Comparison, name: str) -> Workflow:
+        """The workflow of an arm. KeyError if it could not be read."""
+        return self.files.workflow_at(comparison.arms[name], "workflow")
+
+    def add(self, path: Path) -> None:
+        """Read a file of any kind, with all it refers to."""
+        if path.suffix.lower() in TASK_FILES:
+            self.add_tasks(path, path)
+            return
+        document = self.files.document(path)
+        if isinstance(document.value, list):
+            self.add_tasks(path, path)
+        elif sort_of(document) == "comparison":
+            self.add_comparison(path, document)
+        else:
+            self.files.add(path)
+
+    def add_comparison(self, path: Path, document: Document) -> None:
+        if path.resolve() in self.comparisons:
+            return
+        builder = Builder(document)
+        comparison = self.comparisons[path.resolve()] = builder.form(Comparison, document.value)
+        self.found += [*builder.faults, *newer(comparison)]
+        for arm in comparison.arms.values():
+            if isinstance(arm.workflow, str):
+                self.files.add(arm.path("workflow"), arm.at("workflow"), "workflow")
+        if isinstance(comparison.tools, str):
+            self.files.add(comparison.path("tools"), comparison.at("tools"), "tools")
+        self.add_tasks_of(path, comparison)
+
+    def add_tasks_of(self, path: Path, comparison: Comparison) -> None:
+        written = comparison.tasks
+        if isinstance(written, str):
+            where, spot = comparison.path("tasks"), comparison.at("tasks")
+            self.add_tasks(path, where, spot)
+        elif written is not None and isinstance(written.file, str):
+            self.add_tasks(path, written.path("file"), written.at("file"), written.rename, written.limit)
+
+    def add_tasks(
+        self,
+        owner: Path,
+        path: Path,
+        spot: Spotted | None = None,
+        rename: dict[str, str] | None = None,
+        limit: int | None = None,
+    ) -> None:
+        """Read the tasks of a comparison (its `owner`), or of a file that was named by itself."""
+        if spot is not None and not path.is_file():
+            self.found.append(spot.fault(f"there is no file {str(path)!r}", neighbour(path)))
+            return
+        try:
+            self.tasks[owner.resolve()] = tasks.read(path, rename, limit)
+        except WorkflowFault as fault:
+            self.found += fault.faults
+
+
+def load(*paths: Path | str) -> Loaded:
+    """Files of any kind, with all the files they refer to, each read once and checked.
+
+    All faults of all files are in `Loaded.faults`; `Loaded.sound()` raises them.
+    """
+    loaded = Loaded()
+    for path in paths:
+        loaded.add(Path(path))
+    loaded.files.found += check.faults(loaded.files)
+    for path, comparison in loaded.comparisons.items():
+        loaded.found += faults_of(comparison, loaded.tasks.get(path), loaded.files)
+    return loaded
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of every kind of YAML file."""
+    return schema_of([*SHAPES.values(), CatalogueFile, Comparison])
