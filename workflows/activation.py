@@ -12,9 +12,7 @@ from loopworth.runs.world import World
 from loopworth.workflows.compile import Compiled
 
 
-async def activate(
-    compiled: Compiled, input: dict[str, Any], world: World, journal: Journal | None = None
-) -> Outcome:
+async def activate(compiled: Compiled, input: dict[str, Any], world: World, journal: Journal | None = None) -> Outcome:
     """Run a workflow in a world. With a journal that holds records, it goes on from them (or replays them).
 
     What the journal shows as spent is spent, and the run's clock goes on from its last record. Raises `Diverged`.

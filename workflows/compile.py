@@ -1,0 +1,314 @@
+"""From a checked spec to something that runs: built objects, which have never seen YAML.
+
+Everything that costs is done here, once: templates are compiled, functions imported, schemas made.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from loopworth.agents.loop import Loop
+from loopworth.agents.protocols import Json, Native, Speech
+from loopworth.agents.repetition import Repetition
+from loopworth.models.spec import ModelSpec
+from loopworth.router import Route, Router
+from loopworth.runs.budget import Limits
+from loopworth.runs.effects import Executor
+from loopworth.runs.message import Message, system, user
+from loopworth.runs.outcome import Failed
+from loopworth.tools.gate import CHOICES, Gate
+from loopworth.tools.tool import Tool
+from loopworth.tools.toolbox import Toolbox
+from loopworth.workflows import catalogue, chat_model, reach, spec, verbs
+from loopworth.workflows.contract import Condition, Contract
+from loopworth.workflows.document import plain
+from loopworth.workflows.files import Files
+from loopworth.workflows.load import load_workflow
+from loopworth.workflows.pipeline import Pipeline, Step
+from loopworth.workflows.templates import TemplateFault, expression, template, text
+from loopworth.workflows.types import Type, parse_type
+
+Names = Mapping[str, Any]
+Value = Callable[[Names], Any]
+SPEECHES: dict[str, type[Native] | type[Json]] = {"native": Native, "json": Json}
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A workflow, ready to run any number of times.
+
+    `executor` holds the whole contract: input, output, check. `models` are all that it and its sub-workflows use, by
+    the key that their requests carry. `writes` and `gates` name the tools it can reach that write, and that ask.
+    """
+
+    name: str
+    shape: str
+    executor: Executor
+    limits: Limits
+    tools: Toolbox
+    models: Mapping[str, ModelSpec]
+    input: Type
+    writes: tuple[str, ...] = ()
+    gates: tuple[str, ...] = ()
+
+
+def compile(path: str | Path, *, model: str | None = None, environ: Mapping[str, str] | None = None) -> Compiled:
+    """Load, check and build the workflow in a file. `model` is used in place of every model that the files name.
+
+    Raises `WorkflowFault` with every fault of every file. Secrets are read from `environ` (the process's by default).
+    """
+    workflow, files = load_workflow(path)
+    return build(workflow, files, model=model, environ=environ)
+
+
+def build(
+    workflow: spec.Workflow, files: Files, *, model: str | None = None, environ: Mapping[str, str] | None = None
+) -> Compiled:
+    """Build a workflow whose files were checked. Raises `WorkflowFault` where a secret is missing."""
+    return Builder(files, os.environ if environ is None else environ, model).workflow(workflow)
+
+
+@dataclass
+class Builder:
+    """Builds a workflow and all that run in it, each once. `models` fills up with what they ask."""
+
+    files: Files
+    environ: Mapping[str, str]
+    override: str | None = None
+    models: dict[str, ModelSpec] = field(default_factory=dict)
+    built: dict[int, Compiled] = field(default_factory=dict)
+
+    def workflow(self, workflow: spec.Workflow) -> Compiled:
+        if id(workflow) not in self.built:
+            self.built[id(workflow)] = self.compiled(workflow)
+        return self.built[id(workflow)]
+
+    def compiled(self, workflow: spec.Workflow) -> Compiled:
+        tools = self.toolbox(workflow)
+        return Compiled(
+            workflow.workflow,
+            workflow.shape,
+            Contract(
+                self.executor(workflow, tools),
+                tools,
+                spec.input_type(workflow),
+                None
+                if isinstance(workflow, spec.Loop) or "output" not in workflow.given
+                else spec.output_type(workflow),
+                condition(workflow),
+            ),
+            limits(workflow.budget),
+            tools,
+            self.models,
+            spec.input_type(workflow),
+            tuple(sorted(reach.written(workflow, self.files))),
+            tuple(sorted(reach.gated(workflow, self.files))),
+        )
+
+    def executor(self, workflow: spec.Workflow, tools: Toolbox) -> Executor:
+        match workflow:
+            case spec.Pipeline():
+                return Pipeline(self.steps(workflow, tools), evaluated(plain(workflow.answer)))
+            case spec.Router():
+                return self.router(workflow, tools)
+            case spec.Loop():
+                return self.loop(workflow, tools)
+        raise AssertionError(workflow.shape)
+
+    # -- tools and models ------------------------------------------------------------------------------------------
+
+    def toolbox(self, workflow: spec.Workflow) -> Toolbox:
+        """The tools that this workflow may call, behind the gates of the catalogue and its own."""
+        return Toolbox([self.tool(name, entry, workflow) for name, entry in reach.usable(workflow, self.files).items()])
+
+    def tool(self, name: str, entry: spec.Tool, workflow: spec.Workflow) -> Tool:
+        gates = [gate(said) for said in (entry.approval, workflow.gate.get(name)) if said is not None]
+        return replace(catalogue.tool(name, entry, self.environ), gates=tuple(gates))
+
+    def model(self, written: spec.ModelSpec | None) -> ModelSpec:
+        """The model that a workflow or a step names, noted for the world; nothing where none is asked."""
+        made = chat_model.model_spec(written if written is not None else "")
+        if self.override is not None:
+            made = chat_model.model_spec(self.override)
+        if made.name:
+            self.models[made.key] = made
+        return made
+
+    def chat(self, body: spec.Body, workflow: spec.Workflow) -> verbs.Chat:
+        made = self.model(body.model if body.model is not None else workflow.model)
+        return verbs.Chat(made.key, made.max_tokens, made.seed, made.provider == "local")
+
+    # -- the shapes ------------------------------------------------------------------------------------------------
+
+    def steps(self, workflow: spec.Pipeline, tools: Toolbox) -> list[Step]:
+        ids = {step.id for step in workflow.steps if step.id is not None}
+        return [self.step(number, step, workflow, tools, ids) for number, step in enumerate(workflow.steps, 1)]
+
+    def step(self, number: int, step: spec.Step, workflow: spec.Workflow, tools: Toolbox, ids: set[str]) -> Step:
+        each = None if step.for_each is None else template(plain(step.for_each))
+        when = None if step.if_ is None else expression(step.if_)
+        act, read = self.act(step, workflow, tools)
+        reads = read.union(*(part.reads for part in (each, when) if part is not None)) & ids
+        line, _ = step.spot.document.where(step.spot.path)
+        return Step(
+            step.id or str(number),
+            act,
+            frozenset(reads),
+            None if when is None else held(when.holds),
+            None if each is None else held(each),
+            writes=reach.writes(step, self.files.tools(workflow), self.files),
+            barrier=step.verb == "check",
+            title=f"step {step.id!r}" if step.id else f"step {number} ({step.verb}, line {line})",
+        )
+
+    def act(self, body: spec.Body, workflow: spec.Workflow, tools: Toolbox) -> tuple[verbs.Act, frozenset[str]]:
+        """What a body does, and the names that it reads."""
+        match body.verb:
+            case "call":
+                return self.call(body, tools)
+            case "run":
+                made = self.workflow(self.files.workflow_at(body))
+                arguments = template(plain(body.with_))
+                return verbs.run(made.executor, held(arguments), made.limits), arguments.reads
+            case "ask" | "choose":
+                return self.asked(body, workflow)
+            case "check":
+                holds = expression(body.check or "")
+                words, read = otherwise_words(body)
+                return verbs.check(held(holds.holds), words), holds.reads | read
+        value = template(plain(body.set_))
+        return verbs.assign(held(value)), value.reads
+
+    def call(self, body: spec.Body, tools: Toolbox) -> tuple[verbs.Act, frozenset[str]]:
+        tool = tools[body.call or ""]
+        fields = tool.parameters.get("properties", {})
+        arguments = template({name: plain(value, fields.get(name)) for name, value in body.with_.items()})
+        return verbs.call(tool.name, held(arguments)), arguments.reads
+
+    def asked(self, body: spec.Body, workflow: spec.Workflow) -> tuple[verbs.Act, frozenset[str]]:
+        said = body.ask if body.verb == "ask" else body.choose
+        opening, read = messages(workflow.instructions, said)
+        chat = self.chat(body, workflow)
+        if body.verb == "choose":
+            return verbs.choose(opening, spec.labels(body), chat), read
+        output = None if body.output is None else parse_type(body.output, body.at("output").base)
+        return verbs.ask(opening, chat, output), read
+
+    def router(self, workflow: spec.Router, tools: Toolbox) -> Router:
+        made = self.model(workflow.model)
+        return Router(
+            {label: self.route(route, workflow, tools) for label, route in workflow.from_.items()},
+            messages(workflow.instructions, workflow.choose)[0],
+            made.key,
+            None if workflow.otherwise is None else self.route(workflow.otherwise, workflow, tools),
+            made.provider == "local",
+            made.max_tokens,
+        )
+
+    def route(self, body: spec.Route | spec.Otherwise, workflow: spec.Workflow, tools: Toolbox) -> Route:
+        when = expression(body.if_) if isinstance(body, spec.Route) and body.if_ is not None else None
+        description = body.description if isinstance(body, spec.Route) else None
+        if body.verb != "run":
+            act, _ = self.act(body, workflow, tools)
+            return Route(verbs.Alone(act), None if when is None else held(when.holds), description)
+        made = self.workflow(self.files.workflow_at(body))
+        given = template({**same_names(workflow, made), **plain(body.with_)})
+        return Route(made.executor, None if when is None else held(when.holds), description, made.limits, held(given))
+
+    def loop(self, workflow: spec.Loop, tools: Toolbox) -> Loop:
+        made, output = self.model(workflow.model), spec.output_type(workflow)
+        finish = workflow.finish or ("text" if output.text == "str" else "submit")
+        speech: Speech = SPEECHES[workflow.protocol](list(tools.values()), output, finish)
+        return Loop(
+            messages(workflow.instructions, workflow.prompt)[0],
+            made.key,
+            tools,
+            speech,
+            made.max_tokens,
+            repetition(workflow.on_repeat),
+            workflow.parallel,
+        )
+
+
+def held(value: Value) -> Value:
+    """`value`, failing as a step does where its expression fails on the data of the run."""
+
+    def evaluate(names: Names) -> Any:
+        try:
+            return value(names)
+        except TemplateFault as fault:
+            raise Failed(str(fault)) from None
+
+    return evaluate
+
+
+def evaluated(written: Any) -> Value:
+    return held(template(written))
+
+
+def messages(instructions: spec.Prompt | None, said: Any) -> tuple[Callable[[Names], list[Message]], frozenset[str]]:
+    """What makes a conversation's first messages: the instructions as the system's, then the prompt."""
+    parts = [(system, instructions), (user, said)]
+    made = [(role, template(spec.prompt(part))) for role, part in parts if part is not None]
+
+    def opening(names: Names) -> list[Message]:
+        return [message for role, part in made for message in spoken(role, held(part)(names))]
+
+    return opening, frozenset[str]().union(*(part.reads for _, part in made))
+
+
+def spoken(role: Callable[[Any], Message], value: Any) -> list[Message]:
+    """A prompt's value as messages: a list of them as it stands, anything else as the text of one."""
+    if isinstance(value, list) and all(isinstance(one, dict) and "role" in one for one in value):
+        return value
+    return [role(text(value).strip())]
+
+
+def gate(said: spec.GateSpec) -> Gate:
+    if not isinstance(said, spec.Gate):
+        return Gate()
+    ask = None if said.ask is None else template(said.ask)
+    return Gate(
+        None if said.if_ is None else expression(said.if_).holds,
+        None if ask is None else lambda names: text(ask(names)),
+        tuple(said.choices) if said.choices else CHOICES,
+    )
+
+
+def condition(workflow: spec.Workflow) -> Condition | None:
+    if workflow.check is None:
+        return None
+    words, _ = otherwise_words(workflow)
+    return Condition(held(expression(workflow.check).holds), words)
+
+
+def otherwise_words(form: spec.Body | spec.Workflow) -> tuple[Callable[[Names], str], frozenset[str]]:
+    """What `else` says where a check does not hold, and the names that it reads."""
+    if form.else_ is None:
+        said = f"`{form.check}` does not hold"
+        return lambda names: said, frozenset()  # noqa: ARG005
+    made = template(plain(form.else_))
+    return lambda names: text(held(made)(names)), made.reads
+
+
+def limits(budget: spec.Budget | None) -> Limits:
+    if budget is None:
+        return Limits()
+    turns = None if budget.turns == "none" else budget.turns
+    return Limits(turns, budget.tool_calls, budget.tokens, budget.usd, budget.time)
+
+
+def repetition(rule: spec.OnRepeat | None) -> Repetition:
+    if rule is None:
+        return Repetition()
+    tell, stop = (None if times == "never" else times for times in (rule.tell, rule.stop))
+    return Repetition(tell, stop)
+
+
+def same_names(outer: spec.Workflow, inner: Compiled) -> dict[str, str]:
+    """The inputs that a route passes on by default: those of the same name."""
+    return {name: f"{{{{ {name} }}}}" for name in inner.input.schema.get("properties", {}) if name in outer.input}
