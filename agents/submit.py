@@ -42,6 +42,8 @@ class Submit:
     made before it ends.
     """
 
+    name = SUBMIT
+
     def __init__(self, output: Output) -> None:
         self.output = output
         parameters = {"type": "object", "properties": {"answer": output.schema}, "required": ["answer"]}

@@ -101,8 +101,8 @@ class Outcome(Value, frozen=True):
     """What a run leaves, whatever ended it.
 
     An executor returns one with `answer`, `exit` and `note`; `execute` fills in the rest. `transcript` holds every
-    message in program order, the dropped and the cut ones too; `calls` what every tool call came to, with the full value
-    that the tool returned. `seconds` is the run's active time by the run clock.
+    message in program order, the dropped and the cut ones too; `calls` what every tool call came to, with the full
+    value that the tool returned. `seconds` is the run's active time by the run clock.
     """
 
     answer: Any = None

@@ -62,7 +62,7 @@ class Live:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._models, self._ask, self._clock, self._began, self.sleep = models, ask, clock, clock(), sleep
+        self._models, self._ask, self._clock, self._began, self._sleep = models, ask, clock, clock(), sleep
 
     async def model(self, request: Request, id: str, seconds: float | None) -> Reply:
         model = self._models[request.model]
@@ -76,6 +76,9 @@ class Live:
         if self._ask is None:
             raise Waiting(id)
         return await self._ask(question, id)
+
+    async def sleep(self, seconds: float) -> None:
+        await self._sleep(seconds)
 
     def clock(self) -> float:
         return self._clock() - self._began
