@@ -1,0 +1,186 @@
+"""A comparison, checked and ready to run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from loopworth.comparisons import spec, tasks
+from loopworth.comparisons.arms import Arm, build_arms
+from loopworth.comparisons.language import Loaded
+from loopworth.comparisons.language import load as load_files
+from loopworth.comparisons.scores import Score, Scorer, scorer
+from loopworth.comparisons.tasks import Task
+from loopworth.comparisons.trial import by_route
+from loopworth.comparisons.verdict import Rule
+from loopworth.runs.budget import Limits
+from loopworth.runs.outcome import Outcome
+from loopworth.workflows.contract import told
+from loopworth.workflows.document import plain
+from loopworth.workflows.faults import Fault, WorkflowFault
+from loopworth.workflows.reach import unpriced
+from loopworth.workflows.templates import Skipped, Template, TemplateFault, expression
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The arms in order of complexity, the tasks they all meet, and the rule that decides.
+
+    `limits` are the comparison's own: no run is started past them. `harm` is over `answer`, `calls` and `task`. `spec`
+    is the file's content as it was written, `files` the SHA-256 of every file that was read, by path.
+    """
+
+    name: str
+    file: str
+    arms: tuple[Arm, ...]
+    tasks: tuple[Task, ...]
+    scorer: Scorer
+    rule: Rule = Rule()
+    seed: int = 0
+    repeats: int = 1
+    approvals: Literal["approve", "reject"] | None = None
+    group_by: str | None = None
+    cluster: str | None = None
+    accept: float | None = None
+    harm: Template | None = None
+    limits: Limits = Limits()
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def judge(self, task: Task, outcome: Outcome) -> Score:
+        """The answer against `expected`; where a task has only an `expected_route`, the route against that."""
+        if task.expected is None and task.expected_route is not None:
+            return by_route(outcome, task.expected_route)
+        return self.scorer(outcome.answer, task.expected)
+
+    def harmful(self, task: Task, outcome: Outcome) -> bool | None:
+        """Whether the run did harm; None where nothing says what harm is. A condition that fails counts as harm."""
+        if self.harm is None:
+            return None
+        answer = outcome.answer if outcome.answered else Skipped("the run left no answer")
+        names = {"answer": answer, "calls": [told(one) for one in outcome.calls], "task": task.fields}
+        try:
+            return self.harm.holds(names)
+        except TemplateFault:
+            return True
+
+
+def load(path: str | Path, task: str | None = None, limit: int | None = None) -> Comparison:
+    """Read a comparison with all its files and check it; nothing is run and no model opened.
+
+    `task` keeps the task of that id alone, `limit` the first so many. Raises WorkflowFault with every fault of every
+    file, and LookupError, which names the nearest id, where there is no such task.
+    """
+    loaded = load_files(path).sound()
+    form = loaded.comparisons.get(Path(path).resolve())
+    if form is None:
+        raise WorkflowFault([Fault(str(path), 1, 1, "is not a comparison", "a comparison starts with `comparison: …`")])
+    chosen = chosen_tasks(form, loaded.tasks[Path(path).resolve()])
+    arms = build_arms(form, loaded.files)
+    if faults := [*misfits(arms, chosen), *unmeasured(form, loaded)]:
+        raise WorkflowFault(faults)
+    if task is not None:
+        chosen = (tasks.pick(chosen, task),)
+    return built(form, arms, chosen[:limit], str(path), loaded)
+
+
+def built(
+    form: spec.Comparison, arms: tuple[Arm, ...], chosen: tuple[Task, ...], file: str, loaded: Loaded
+) -> Comparison:
+    decide = form.decide or spec.Decide()
+    return Comparison(
+        name=form.comparison,
+        file=file,
+        arms=arms,
+        tasks=chosen,
+        scorer=scored_by(form.score),
+        rule=Rule(**{name: getattr(decide, name) for name in Rule.__struct_fields__}),
+        seed=form.seed,
+        repeats=form.repeats,
+        approvals=form.approvals,
+        group_by=form.group_by,
+        cluster=decide.cluster,
+        accept=decide.accept,
+        harm=None if decide.harm is None else expression(decide.harm),
+        limits=Limits() if form.budget is None else Limits(None, None, *map(form.budget.__getattribute__, SPEND)),
+        spec=plain(loaded.files.documents[Path(file).resolve()].value),
+        files=dict(digests(form, loaded, Path(file))),
+    )
+
+
+SPEND = ("tokens", "usd", "time")
+
+
+def scored_by(score: str | dict[str, Any]) -> Scorer:
+    """The score that the file names, with its options."""
+    [(name, options)] = score.items() if isinstance(score, dict) else [(score, None)]
+    return scorer(name, plain(options or {}))
+
+
+def chosen_tasks(form: spec.Comparison, read: tuple[Task, ...]) -> tuple[Task, ...]:
+    """The tasks for which `where` holds, and of these the first `limit`."""
+    written = form.tasks
+    if not isinstance(written, spec.Tasks) or written.where is None:
+        return read
+    every = tasks.read(written.path("file"), written.rename)
+    columns = {name for task in every for name in task.fields}
+    holds, kept, faults = expression(written.where), [], []
+    for task in every:
+        try:
+            kept += [task] if holds.holds(row(task, columns)) else []
+        except TemplateFault as fault:
+            faults.append(
+                Fault(task.file, task.line, 1, f"`where` fails on task {task.id!r}: {fault.what}", fault.instead)
+            )
+    if not kept and not faults:
+        faults.append(written.at("where").fault(f"`where` holds for none of the {len(every)} tasks"))
+    if faults:
+        raise WorkflowFault(faults)
+    return tuple(kept[: written.limit])
+
+
+def row(task: Task, columns: Iterable[str]) -> dict[str, Any]:
+    """A task's columns by name; those that only other tasks have are not defined."""
+    absent = {name: Skipped(f"task {task.id!r} has no such field") for name in columns if name not in task.fields}
+    reserved = {name: getattr(task, name) for name in tasks.RESERVED}
+    return {**absent, **task.fields, **reserved}
+
+
+def misfits(arms: Iterable[Arm], chosen: Iterable[Task]) -> Iterator[Fault]:
+    """The tasks whose fields are not of the types that an arm takes in."""
+    for task in chosen:
+        for arm in arms:
+            try:
+                arm.workflow.input.check(task.given(arm.inputs))
+            except ValueError as why:
+                advice = (
+                    "the cells of a CSV file are text: declare `str`, or use JSONL" if task.file.endswith("csv") else ""
+                )
+                yield Fault(
+                    task.file, task.line, 1, f"task {task.id!r} is no input of the arm {arm.name!r}: {why}", advice
+                )
+
+
+def unmeasured(form: spec.Comparison, loaded: Loaded) -> Iterator[Fault]:
+    """The limits on what nothing tells: dollars of an unknown price, harm that is not defined."""
+    if form.decide is not None and form.decide.max_harm is not None and form.decide.harm is None:
+        yield form.decide.at("max_harm").fault(
+            "`max_harm` without `harm`", "say what harm is: harm: answer > 1000", key=True
+        )
+    if form.budget is None or form.budget.usd is None:
+        return
+    for model in sorted({name for arm in form.arms for name in unpriced(loaded.arm(form, arm), loaded.files)}):
+        yield form.budget.at("usd").fault(
+            f"the price of {model!r} is not known", "give its `price:`, or no limit in `usd`"
+        )
+
+
+def digests(form: spec.Comparison, loaded: Loaded, file: Path) -> Iterator[tuple[str, str]]:
+    """The SHA-256 of every file that was read, by its path from the comparison's folder."""
+    source = form.path("tasks") if isinstance(form.tasks, str) else form.tasks.path("file")
+    for path in sorted({*loaded.files.documents, source.resolve()}):
+        yield os.path.relpath(path, file.resolve().parent), sha256(path.read_bytes()).hexdigest()

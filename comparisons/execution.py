@@ -1,0 +1,339 @@
+"""Running a comparison: all arms on all tasks, in one order, as fast as each endpoint allows."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Literal
+
+import msgspec
+
+from loopworth.comparisons.arms import Arm
+from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.result import Result, settled
+from loopworth.comparisons.schedule import Planned, order
+from loopworth.comparisons.tasks import Task
+from loopworth.comparisons.trial import Trial, scored, tried
+from loopworth.models import Model, ModelSpec, open_model, prepare
+from loopworth.runs.message import Reply, Request
+from loopworth.runs.outcome import Outcome
+from loopworth.runs.usage import Value
+from loopworth.runs.world import Ask, Decision, Live, Question
+from loopworth.workflows.activation import activate
+
+GRACE = 1.0
+"""Seconds that runs in flight get to end when a comparison is cut short."""
+GIVE_UP = 5
+"""Provider errors in a row, without one answer, after which an endpoint counts as dead."""
+WITHOUT_MODEL = 4
+"""Runs under way at once among the arms that call no model."""
+
+Open = Callable[[ModelSpec], Model]
+Phase = Literal["preparing", "running", "rerunning"]
+
+
+class Progress(Value, frozen=True):
+    """How far a comparison has come. `total` is per arm; `usd` is what is known to be spent, `unpriced` counts the runs
+    whose cost is unknown; `eta` is in seconds, None before the first result of each endpoint."""
+
+    phase: Phase
+    done: dict[str, int]
+    total: int
+    usd: float = 0.0
+    unpriced: int = 0
+    seconds: float = 0.0
+    eta: float | None = None
+    last: Trial | None = None
+    note: str = ""
+
+
+class Halted(Exception):
+    """An endpoint is dead: the rest of the plan would only repeat that."""
+
+
+@dataclasses.dataclass
+class Lane:
+    """The runs that share the same endpoints, and how many of them may be under way."""
+
+    endpoints: tuple[str, ...]
+    slots: int
+    due: Iterator[Planned]
+    left: int
+    done: int = 0
+
+
+class Repeated(Live):
+    """The live world of one run. From the second repeat on a model that has a seed gets another, the same for all
+    arms."""
+
+    def __init__(
+        self, models: Mapping[str, Model], ask: Ask | None, specs: Mapping[str, ModelSpec], repeat: int
+    ) -> None:
+        super().__init__(models, ask)
+        self.specs, self.repeat = specs, repeat
+
+    async def model(self, request: Request, id: str, seconds: float | None) -> Reply:
+        if self.repeat:
+            seed = self.specs[request.model].seed if request.seed is None else request.seed
+            request = msgspec.structs.replace(request, seed=reseeded(seed, self.repeat))
+        return await super().model(request, id, seconds)
+
+
+def reseeded(seed: int | None, repeat: int) -> int | None:
+    """The seed of a later repeat; a model without a seed has none there either."""
+    if seed is None:
+        return None
+    return int.from_bytes(blake2b(f"{seed}/{repeat}".encode(), digest_size=4).digest()) >> 1
+
+
+def decided(choice: Literal["approve", "reject"] | None) -> Ask | None:
+    """A reviewer that always says the same."""
+    if choice is None:
+        return None
+
+    async def ask(question: Question, id: str) -> Decision:  # noqa: ARG001
+        return Decision(choice, by="comparison")
+
+    return ask
+
+
+class Execution:
+    """A comparison under way."""
+
+    def __init__(
+        self, comparison: Comparison, watch: Callable[[Progress], None] | None, keep: bool, open: Open
+    ) -> None:
+        self.comparison, self.watch, self.keep, self.open = comparison, watch, keep, open
+        self.arms = {arm.name: arm for arm in comparison.arms}
+        self.tasks = {task.id: task for task in comparison.tasks}
+        self.order = order(tuple(self.arms), tuple(self.tasks), comparison.repeats, comparison.seed)
+        self.models: dict[str, Model] = {}
+        self.specs = {key: spec for arm in comparison.arms for key, spec in arm.workflow.models.items()}
+        self.prepared: dict[str, float] = {}
+        self.trials: list[Trial] = []
+        self.flying: dict[Planned, tuple[int, float]] = {}
+        self.lanes: list[Lane] = []
+        self.answered: set[tuple[str, ...]] = set()
+        self.failures = Counter[tuple[str, ...]]()
+        self.done = dict.fromkeys(self.arms, 0)
+        self.usd, self.unpriced, self.tokens = 0.0, 0, 0
+        self.stopped, self.endpoint_failed, self.over = "", False, False
+        self.began, self.start = datetime.now(UTC), time.monotonic()
+        self.phase: Phase = "preparing"
+        self.phase_began = 0.0
+
+    # -- before and after the clocks ----------------------------------------------------------------------------------
+
+    async def prepare(self) -> None:
+        """Open all models; weights are installed and servers started here, before any run."""
+        for key, spec in self.specs.items():
+            self.tell(note=key)
+            began = time.monotonic()
+            self.models[key] = self.open(spec)
+            await prepare(self.models[key])
+            self.prepared[key] = time.monotonic() - began
+        self.start = time.monotonic()
+
+    async def close(self) -> None:
+        """Close all models, within a second."""
+        closing = [asyncio.ensure_future(model.close()) for model in self.models.values()]
+        if closing:
+            _, late = await asyncio.wait(closing, timeout=GRACE / 2)
+            for task in late:
+                task.cancel()
+
+    def result(self, interrupted: bool) -> Result:
+        result = Result(
+            comparison=self.comparison,
+            order=self.order,
+            trials=tuple(self.trials),
+            began=self.began.isoformat(timespec="seconds"),
+            seconds=self.elapsed(),
+            prepared=self.prepared,
+            interrupted=interrupted,
+            stopped=self.stopped,
+            endpoint_failed=self.endpoint_failed,
+        )
+        verdict = settled(self.comparison, result.final) if result.whole else None
+        return dataclasses.replace(result, verdict=verdict)
+
+    def elapsed(self) -> float:
+        return time.monotonic() - self.start
+
+    # -- the runs -----------------------------------------------------------------------------------------------------
+
+    async def through(self, due: Iterable[Planned], attempt: int) -> None:
+        """Make these runs, each lane in their order; whatever ends this early ends all that is in flight."""
+        self.phase, self.phase_began = ("rerunning" if attempt else "running"), self.elapsed()
+        self.lanes = self.laid(list(due))
+        workers = [
+            asyncio.ensure_future(self.work(lane, attempt))
+            for lane in self.lanes
+            for _ in range(min(lane.slots, lane.left))
+        ]
+        if not workers:
+            return
+        try:
+            done, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
+        finally:
+            await self.land(workers)
+        for worker in done:
+            worker.result()
+
+    async def land(self, workers: list[asyncio.Task[None]]) -> None:
+        """End what is still in flight; what does not end in time is counted as cancelled, and left alone."""
+        late = [worker for worker in workers if not worker.done()]
+        if not late:
+            return
+        for worker in late:
+            worker.cancel()
+        await asyncio.wait(late, timeout=GRACE)
+        self.over = True
+        for planned, (attempt, began) in list(self.flying.items()):
+            stuck = Outcome(None, "cancelled", "did not end when the comparison was cut short")
+            self.take(tried(planned, stuck, None, attempt=attempt, began=began, keep=self.keep))
+
+    def laid(self, due: list[Planned]) -> list[Lane]:
+        """One lane for each set of endpoints that an arm reaches, so that a slow endpoint never holds up a fast one.
+
+        An arm with several endpoints has as many slots as the narrowest of them; the models themselves keep each
+        endpoint within its own limit, across lanes.
+        """
+        lanes: dict[tuple[str, ...], list[Planned]] = {}
+        for planned in due:
+            lanes.setdefault(self.endpoints(self.arms[planned.arm]), []).append(planned)
+        slots = {endpoints: self.slots(endpoints) for endpoints in lanes}
+        return [Lane(endpoints, slots[endpoints], iter(runs), len(runs)) for endpoints, runs in lanes.items()]
+
+    def endpoints(self, arm: Arm) -> tuple[str, ...]:
+        return tuple(sorted({self.models[key].endpoint for key in arm.workflow.models}))
+
+    def slots(self, endpoints: tuple[str, ...]) -> int:
+        widths = [model.concurrency for model in self.models.values() if model.endpoint in endpoints]
+        return max(1, min(widths, default=WITHOUT_MODEL))
+
+    async def work(self, lane: Lane, attempt: int) -> None:
+        """One slot of a lane: run after run."""
+        for planned in lane.due:
+            if self.spent_out():
+                return
+            trial = await self.trial(planned, attempt)
+            if self.over:
+                return
+            self.take(trial, lane)
+            if trial.exit == "cancelled":
+                return
+            self.give_up(trial, lane)
+
+    async def trial(self, planned: Planned, attempt: int) -> Trial:
+        """One run and its score. A bug of ours, here too, is this trial's end and not the comparison's."""
+        arm, task, began = self.arms[planned.arm], self.tasks[planned.task], self.elapsed()
+        self.flying[planned] = (attempt, began)
+        outcome, score, harmful = Outcome(), None, None
+        try:
+            outcome = await activate(arm.workflow, task.given(arm.inputs), self.world(arm, task, planned.repeat))
+            score = scored(outcome, lambda outcome: self.comparison.judge(task, outcome))
+            harmful = self.comparison.harmful(task, outcome)
+        except Exception as bug:
+            note, score = f"{type(bug).__name__}: {bug}", None
+            told = traceback.format_exc()
+            outcome = msgspec.structs.replace(outcome, exit="harness_error", note=note, traceback=told)
+        return tried(planned, outcome, score, attempt=attempt, began=began, harmful=harmful, keep=self.keep)
+
+    def world(self, arm: Arm, task: Task, repeat: int) -> Repeated:
+        """A scripted model is opened for each run: its replies begin anew, whatever runs beside it."""
+        specs = arm.workflow.models
+        scripts = {key: self.open(spec) for key, spec in specs.items() if spec.provider == "scripted"}
+        ask = decided(task.approve or self.comparison.approvals)
+        return Repeated({**self.models, **scripts}, ask, specs, repeat)
+
+    # -- what came of them --------------------------------------------------------------------------------------------
+
+    def take(self, trial: Trial, lane: Lane | None = None) -> None:
+        """Keep a trial and tell the watcher."""
+        self.flying.pop(trial.planned, None)
+        self.trials.append(trial)
+        self.usd += trial.usage.usd or 0.0
+        self.tokens += trial.usage.counted
+        self.unpriced += trial.usage.usd is None
+        if trial.attempt == 0:
+            self.done[trial.arm] += 1
+        if lane is not None:
+            lane.done, lane.left = lane.done + 1, lane.left - 1
+        self.tell(trial)
+
+    def give_up(self, trial: Trial, lane: Lane) -> None:
+        """End the comparison where an endpoint has only ever failed."""
+        if trial.exit != "provider_error":
+            self.answered.add(lane.endpoints)
+            return
+        self.failures[lane.endpoints] += 1
+        failures = self.failures[lane.endpoints]
+        if failures >= GIVE_UP and lane.endpoints not in self.answered:
+            self.endpoint_failed = True
+            self.stopped = f"{', '.join(lane.endpoints)} failed {failures} times and never answered: {trial.note}"
+            raise Halted
+
+    def spent_out(self) -> bool:
+        """Whether the comparison's own budget is spent; runs in flight are let finish."""
+        most = self.comparison.limits
+        spent = [
+            (self.usd, most.usd, f"${most.usd} are spent"),
+            (self.tokens, most.tokens, f"{most.tokens} tokens are spent"),
+            (self.elapsed(), most.time, f"{most.time} s are over"),
+        ]
+        for used, limit, words in spent:
+            if limit is not None and used >= limit:
+                self.stopped = f"the comparison's budget is used up: {words}"
+        return bool(self.stopped)
+
+    def broken(self) -> list[Planned]:
+        """The runs that the endpoint failed, in the planned order: all arms' are made once more."""
+        failed = {trial.planned for trial in self.trials if trial.exit == "provider_error"}
+        return [planned for planned in self.order if planned in failed]
+
+    def tell(self, last: Trial | None = None, note: str = "") -> None:
+        if self.watch is not None:
+            total = len(self.order) // max(1, len(self.arms))
+            figures = (self.usd, self.unpriced, self.elapsed(), self.eta(), last, note)
+            self.watch(Progress(self.phase, dict(self.done), total, *figures))
+
+    def eta(self) -> float | None:
+        """Seconds until the slowest lane is through, at its pace so far."""
+        open = [lane for lane in self.lanes if lane.left]
+        if not all(lane.done for lane in open):
+            return None
+        spent = self.elapsed() - self.phase_began
+        return max((spent * lane.left / lane.done for lane in open), default=None)
+
+
+async def compare(
+    comparison: Comparison,
+    *,
+    watch: Callable[[Progress], None] | None = None,
+    keep: bool = True,
+    open: Open = open_model,
+) -> Result:
+    """Run a comparison to its end. Cancelling it stops what is in flight within a second and *returns* what is done.
+
+    `watch` is told of every step. `keep` keeps each run's answer, transcript and events. Raises `models.Unavailable`
+    where a model cannot be made ready.
+    """
+    run, interrupted = Execution(comparison, watch, keep, open), False
+    try:
+        await run.prepare()
+        await run.through(run.order, 0)
+        await run.through(run.broken(), 1)
+    except asyncio.CancelledError:
+        interrupted = True
+    except Halted:
+        pass  # `stopped` says why
+    finally:
+        await run.close()
+    return run.result(interrupted)

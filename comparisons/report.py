@@ -1,0 +1,258 @@
+"""The figures of a comparison: folds over its trials, so that nothing is counted twice."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean
+from typing import Any
+
+from loopworth.comparisons.arms import Arm
+from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
+from loopworth.comparisons.quantiles import latency, quantile
+from loopworth.comparisons.result import Result, by_task
+from loopworth.comparisons.trial import Trial
+from loopworth.models.prices import FREE
+from loopworth.runs.outcome import APART
+from loopworth.runs.usage import Value
+
+
+class Amount(Value, frozen=True):
+    """Tokens or US dollars of some runs: the known total, how many runs it is of, and how many are unknown."""
+
+    total: float
+    known: int
+    unknown: int
+
+    @property
+    def mean(self) -> float | None:
+        """Per run; None where a run's part is unknown, or without a run."""
+        return None if self.unknown or not self.known else self.total / self.known
+
+
+class Accuracy(Value, frozen=True):
+    """How much was right: of `n` tasks with `runs` runs, and the Wilson 95 % interval of the share."""
+
+    right: int
+    runs: int
+    n: int
+    share: float | None
+    interval: Interval | None
+
+
+class Figures(Value, frozen=True):
+    """What some runs of one arm came to. Means are per scored run; runs counted apart are in `apart` alone."""
+
+    accuracy: Accuracy
+    model_calls: float | None
+    tool_calls: float | None
+    tokens: Amount
+    usd: Amount
+
+
+class ArmFigures(Value, frozen=True):
+    """One arm's part of the report. Latency is in seconds; `billed` is false where nothing it calls costs money.
+
+    `exits` counts the scored runs by exit reason, `apart` the others. `route` is its accuracy against
+    `expected_route`, and `routes` counts (expected, taken): None where no task has one, or the arm took no route.
+    """
+
+    arm: str
+    shape: str
+    models: tuple[str, ...]
+    billed: bool
+    planned: int
+    figures: Figures
+    p50: float | None
+    p95: float | None
+    p95_words: str
+    exits: dict[str, int]
+    apart: dict[str, int]
+    route: Accuracy | None
+    routes: tuple[tuple[str, str, int], ...]
+
+
+class Level(Value, frozen=True):
+    """One level of `group_by`, for one arm."""
+
+    level: str
+    arm: str
+    figures: Figures
+
+
+class Report(Value, frozen=True):
+    """All that the table shows but the verdict."""
+
+    arms: tuple[ArmFigures, ...]
+    levels: tuple[Level, ...]
+    accepted: dict[str, str | None]
+    warnings: tuple[str, ...]
+    words: str
+
+
+def report(result: Result) -> Report:
+    """The figures of a comparison."""
+    arms = tuple(arm_figures(result, arm) for arm in result.comparison.arms)
+    levels = tuple(leveled(result))
+    return Report(arms, levels, accepted(result.comparison, levels), tuple(warnings(result, arms)), words(result))
+
+
+def arm_figures(result: Result, arm: Arm) -> ArmFigures:
+    trials = [trial for trial in result.final if trial.arm == arm.name]
+    seconds = [trial.latency for trial in trials if trial.right is not None]
+    # On the way out of an interrupt nothing may load scipy, so nothing is said about limits there.
+    timing = latency(seconds) if result.whole else None
+    return ArmFigures(
+        arm=arm.name,
+        shape=arm.workflow.shape,
+        models=arm.models,
+        billed=any(spec.provider not in FREE for spec in arm.workflow.models.values()),
+        planned=len(result.order) // len(result.comparison.arms),
+        figures=figures(result, trials),
+        p50=quantile(seconds, 0.5),
+        p95=quantile(seconds, 0.95),
+        p95_words="" if timing is None or timing.p95_upper is not None else timing.words,
+        exits=counts(trial.exit for trial in trials if trial.right is not None),
+        apart=counts(trial.exit for trial in trials if trial.right is None),
+        route=route_accuracy(result, trials),
+        routes=confusion(result.comparison, trials),
+    )
+
+
+def figures(result: Result, trials: Iterable[Trial]) -> Figures:
+    runs = [trial for trial in trials if trial.right is not None]
+    return Figures(
+        accuracy=accuracy(result, runs, lambda run: bool(run.right)),
+        model_calls=fmean(run.model_calls for run in runs) if runs else None,
+        tool_calls=fmean(run.tool_calls for run in runs) if runs else None,
+        tokens=amount([run.usage.tokens for run in runs]),
+        usd=amount([run.usage.usd for run in runs]),
+    )
+
+
+def amount(parts: Sequence[float | None]) -> Amount:
+    known = [part for part in parts if part is not None]
+    return Amount(sum(known), len(known), len(parts) - len(known))
+
+
+def accuracy(result: Result, runs: Sequence[Trial], right: Callable[[Trial], bool]) -> Accuracy:
+    """Repeats of a task are not independent: their interval is Wilson's at the effective number of runs."""
+    shares = [fmean(right(run) for run in of_task) for of_task in by_task(runs).values()]
+    n, repeats = len(shares), result.comparison.repeats
+    share = fmean(shares) if shares else None
+    hits = sum(right(run) for run in runs)
+    # Wilson's at the effective size loads scipy: not on the way out of an interrupt, where that at n tasks will do.
+    clustered = repeats > 1 and result.whole
+    return Accuracy(
+        hits, len(runs), n, share, wilson_clustered(shares, repeats) if clustered else wilson(sum(shares), n)
+    )
+
+
+def counts(words: Iterable[str]) -> dict[str, int]:
+    """How often each word occurs, the most frequent first."""
+    return dict(Counter(words).most_common())
+
+
+# -- routes -----------------------------------------------------------------------------------------------------------
+
+
+def route_accuracy(result: Result, trials: Sequence[Trial]) -> Accuracy | None:
+    expected = {task.id: task.expected_route for task in result.comparison.tasks}
+    runs = [run for run in trials if run.right is not None and expected[run.task] is not None]
+    if not any(run.route for run in runs):
+        return None
+    return accuracy(result, runs, lambda run: run.route == expected[run.task])
+
+
+def confusion(comparison: Comparison, trials: Sequence[Trial]) -> tuple[tuple[str, str, int], ...]:
+    """How often each route was taken where another, or the same, was expected; "" is no route."""
+    expected = {task.id: task.expected_route for task in comparison.tasks}
+    runs = [run for run in trials if run.right is not None and expected[run.task] is not None]
+    if not any(run.route for run in runs):
+        return ()
+    found = Counter((str(expected[run.task]), run.route or "") for run in runs)
+    return tuple((*pair, n) for pair, n in sorted(found.items()))
+
+
+# -- levels of group_by -----------------------------------------------------------------------------------------------
+
+
+def leveled(result: Result) -> Iterable[Level]:
+    """The figures at each level of `group_by`, the levels in order."""
+    group = result.comparison.group_by
+    if group is None:
+        return
+    of_task = {task.id: task.fields.get(group) for task in result.comparison.tasks}
+    for level in sorted(set(map(level_text, of_task.values())), key=level_key):
+        for arm in result.comparison.arms:
+            runs = [run for run in result.final if run.arm == arm.name and level_text(of_task[run.task]) == level]
+            yield Level(level, arm.name, figures(result, runs))
+
+
+def level_text(value: Any) -> str:
+    return "(none)" if value is None else str(value)
+
+
+def level_key(level: str) -> tuple[int, float, str]:
+    """Numbers by size, before words."""
+    try:
+        return (0, float(level), level)
+    except ValueError:
+        return (1, 0.0, level)
+
+
+def accepted(comparison: Comparison, levels: Sequence[Level]) -> dict[str, str | None]:
+    """Per arm the first level whose lower limit is under `accept`; None where there is none."""
+    least = comparison.accept
+    if least is None:
+        return {}
+    under = [
+        level for level in levels if level.figures.accuracy.interval and level.figures.accuracy.interval[0] < least
+    ]
+    return {arm.name: next((level.level for level in under if level.arm == arm.name), None) for arm in comparison.arms}
+
+
+# -- what to say ------------------------------------------------------------------------------------------------------
+
+
+def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
+    """What a reader has to know before believing a figure; what holds of several arms is said once."""
+    if result.interrupted:
+        yield f"interrupted after {len(result.final)} of {len(result.order)} runs: no verdict on a part of the plan"
+    if result.stopped:
+        yield f"stopped after {len(result.final)} of {len(result.order)} runs: {result.stopped}"
+    said = defaultdict[str, list[str]](list)
+    for arm in arms:
+        for warning in arm_warnings(result, arm):
+            said[warning].append(arm.arm)
+    yield from (f"{', '.join(names)}: {warning}" for warning, names in said.items())
+
+
+def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
+    for exit, n in arm.apart.items():
+        notes = [t.note for t in result.final if t.arm == arm.arm and t.exit == exit and t.note]
+        yield f"{n} of {arm.planned} runs ended as {exit}, counted apart" + (f": {notes[0]}" if notes else "")
+    again = sum(trial.arm == arm.arm and trial.attempt > 0 for trial in result.trials)
+    if again:
+        yield f"{again} runs that the endpoint failed were made again at the end"
+    if unknown := arm.figures.usd.unknown:
+        yield f"the cost of {unknown} of {arm.figures.accuracy.runs} runs is unknown"
+    if estimated := sum(t.arm == arm.arm and t.usage.estimated for t in result.final):
+        yield f"{estimated} runs were cut before the endpoint said what they used; tokens are an upper limit"
+    if arm.p95_words:
+        yield arm.p95_words
+
+
+def words(result: Result) -> str:
+    """One sentence: n, which models, what was run."""
+    comparison = result.comparison
+    models = sorted({model for arm in comparison.arms for model in arm.models})
+    scored = [trial for trial in result.final if trial.exit not in APART]
+    tasks = len({trial.task for trial in scored})
+    by = f" by {', '.join(models)}" if models else " without a model"
+    again = f", {comparison.repeats} runs each" if comparison.repeats > 1 else ""
+    return (
+        f"{comparison.name}: {len(comparison.arms)} arms on n = {tasks} tasks{again}, answered{by}; "
+        f"seed {comparison.seed}, {result.seconds:.1f} s."
+    )

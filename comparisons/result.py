@@ -1,0 +1,102 @@
+"""What a comparison leaves: every trial, and why it ended."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.schedule import Planned
+from loopworth.comparisons.trial import Trial
+from loopworth.comparisons.verdict import Measured, Verdict, decide
+
+
+@dataclass(frozen=True)
+class Result:
+    """All trials in the order in which they ended, the superseded ones (provider errors that were rerun) too.
+
+    `stopped` says why it ended early, and is empty where it did not. `prepared` is the seconds each model took before
+    the clocks started. `began` is UTC (ISO 8601). There is no verdict on a part of the plan, nor on a single arm.
+    """
+
+    comparison: Comparison
+    order: tuple[Planned, ...]
+    trials: tuple[Trial, ...]
+    began: str
+    seconds: float
+    prepared: Mapping[str, float] = field(default_factory=dict)
+    interrupted: bool = False
+    stopped: str = ""
+    endpoint_failed: bool = False
+    verdict: Verdict | None = None
+
+    @property
+    def final(self) -> tuple[Trial, ...]:
+        """One trial for each run that was made, in the planned order: the rerun where there is one."""
+        latest = {trial.planned: trial for trial in sorted(self.trials, key=lambda trial: trial.attempt)}
+        return tuple(latest[planned] for planned in self.order if planned in latest)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all that was planned was run."""
+        return not self.interrupted and not self.stopped
+
+    @property
+    def usd(self) -> float:
+        """What is known to have been spent, reruns included."""
+        return sum(trial.usage.usd or 0.0 for trial in self.trials)
+
+    @property
+    def status(self) -> int:
+        """The exit status of the command: 130 interrupted, 3 the outside world or the harness failed, else 0."""
+        if self.interrupted:
+            return 130
+        scored = {trial.arm for trial in self.final if trial.right is not None}
+        failed = any(trial.exit == "harness_error" for trial in self.final)
+        silent = any(arm.name not in scored for arm in self.comparison.arms)
+        return 3 if self.endpoint_failed or failed or silent else 0
+
+
+def by_task(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
+    """Trials by their task's id."""
+    found = defaultdict[str, list[Trial]](list)
+    for trial in trials:
+        found[trial.task].append(trial)
+    return found
+
+
+def measured(comparison: Comparison, trials: Iterable[Trial]) -> list[Measured]:
+    """What each arm's trials came to, by task: what the verdict is decided on."""
+    found = list(trials)
+    return [arm_measured(comparison, arm.name, [t for t in found if t.arm == arm.name]) for arm in comparison.arms]
+
+
+def arm_measured(comparison: Comparison, arm: str, trials: list[Trial]) -> Measured:
+    """A task counts where all its repeats could be scored; else it is left out, for this arm and for its pairs."""
+    tasks = by_task(trials)
+    right, usd, seconds, harmful = dict[str, float | None](), dict[str, float | None](), {}, {}
+    for task in comparison.tasks:
+        runs = tasks.get(task.id, [])
+        whole = len(runs) == comparison.repeats and all(run.right is not None for run in runs)
+        right[task.id] = fmean(run.right or 0.0 for run in runs) if whole else None
+        usd[task.id] = fmean(costs) if whole and len(costs := list(known_costs(runs))) == len(runs) else None
+        if whole:
+            seconds[task.id] = min(runs, key=lambda run: run.repeat).latency
+        if any(run.harmful is not None for run in runs):
+            harmful[task.id] = any(run.harmful for run in runs)
+    return Measured(arm, right, usd, seconds, None if comparison.harm is None else harmful)
+
+
+def known_costs(runs: Iterable[Trial]) -> Iterator[float]:
+    """The US dollars of the runs whose cost is known."""
+    return (run.usage.usd for run in runs if run.usage.usd is not None)
+
+
+def settled(comparison: Comparison, trials: Iterable[Trial]) -> Verdict | None:
+    """The verdict on all that was planned; a single arm has none."""
+    if len(comparison.arms) < 2:
+        return None
+    tags = comparison.cluster and {task.id: str(task.fields[comparison.cluster]) for task in comparison.tasks}
+    return decide(measured(comparison, trials), comparison.rule, tags or None)

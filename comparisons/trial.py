@@ -1,0 +1,125 @@
+"""One run of one arm on one task, and what it scored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+
+from loopworth.comparisons.schedule import Planned
+from loopworth.comparisons.scores import Score
+from loopworth.runs.outcome import APART, Exit, Outcome
+from loopworth.runs.usage import Usage, Value
+
+ENCODER = msgspec.json.Encoder(enc_hook=str)
+NOTHING = msgspec.Raw(b"null")
+
+Harm: TypeAlias = Callable[[Mapping[str, Any]], bool]
+"""Whether a run did harm, by `answer`, `calls` and `task`."""
+
+
+class Trial(Value, frozen=True):
+    """What is left of a run. All figures of a report are folds over these.
+
+    `right` is None where the run says nothing about its arm (`runs.outcome.APART`). `attempt` is 1 for the rerun of a
+    provider error. `began` is when the run got its slot, in seconds since the comparison began: until then it queued.
+    `latency` is `seconds` without what the run spent queueing or sleeping off a rate limit. The last four are JSON,
+    encoded when the run ended, and null where nobody asked to keep them.
+    """
+
+    arm: str
+    task: str
+    repeat: int
+    attempt: int
+    exit: Exit
+    note: str
+    right: bool | None
+    remark: str
+    route: str | None
+    model_calls: int
+    tool_calls: int
+    usage: Usage
+    latency: float
+    seconds: float
+    began: float
+    harmful: bool | None
+    traceback: str
+    answer: msgspec.Raw
+    transcript: msgspec.Raw
+    events: msgspec.Raw
+    calls: msgspec.Raw
+
+    @property
+    def planned(self) -> Planned:
+        return Planned(self.arm, self.task, self.repeat)
+
+
+def tried(
+    planned: Planned,
+    outcome: Outcome,
+    score: Score | None,
+    *,
+    attempt: int = 0,
+    began: float = 0.0,
+    harmful: bool | None = None,
+    keep: bool = True,
+) -> Trial:
+    """The trial that a run leaves; without a score it is counted apart."""
+    return Trial(
+        arm=planned.arm,
+        task=planned.task,
+        repeat=planned.repeat,
+        attempt=attempt,
+        exit=outcome.exit,
+        note=clean(outcome.note),
+        right=None if score is None else score.right,
+        remark="" if score is None else clean(score.note),
+        route=outcome.route,
+        model_calls=outcome.model_calls,
+        tool_calls=outcome.tool_calls,
+        usage=outcome.usage,
+        latency=outcome.latency,
+        seconds=outcome.seconds,
+        began=began,
+        harmful=harmful,
+        traceback=clean(outcome.traceback),
+        answer=encoded(outcome.answer) if keep else NOTHING,
+        transcript=encoded(outcome.transcript) if keep else NOTHING,
+        events=encoded(outcome.events) if keep else NOTHING,
+        calls=encoded(outcome.calls) if keep else NOTHING,
+    )
+
+
+def scored(outcome: Outcome, judge: Callable[[Outcome], Score]) -> Score | None:
+    """None for an end that says nothing about the arm; wrong without an answer; else as `judge` finds it."""
+    if outcome.exit in APART:
+        return None
+    return judge(outcome) if outcome.answered else Score(False, f"no answer: {outcome.exit}")
+
+
+def by_route(outcome: Outcome, expected: str) -> Score:
+    """The score of a task that has an `expected_route` and no `expected`."""
+    if outcome.route is None:
+        return Score(False, f"no route was taken, expected {expected!r}")
+    right = outcome.route == expected
+    return Score(right, "" if right else f"took route {outcome.route!r}, expected {expected!r}")
+
+
+def encoded(value: Any) -> msgspec.Raw:
+    """JSON of anything a run leaves, also of the half surrogate pairs that a model may send."""
+    try:
+        return msgspec.Raw(ENCODER.encode(value))
+    except UnicodeEncodeError:
+        return msgspec.Raw(json.dumps(msgspec.to_builtins(value, enc_hook=decoded)).encode())
+
+
+def decoded(value: Any) -> Any:
+    """What msgspec has no form for: JSON that is already encoded, and what has only its text."""
+    return json.loads(bytes(value)) if isinstance(value, msgspec.Raw) else str(value)
+
+
+def clean(text: str) -> str:
+    """Text that can be written out: half surrogate pairs become question marks."""
+    return text.encode("utf-8", "replace").decode()

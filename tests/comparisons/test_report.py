@@ -1,0 +1,117 @@
+"""The figures of a comparison."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import msgspec
+import pytest
+
+from loopworth.comparisons.intervals import wilson, wilson_clustered
+from loopworth.comparisons.report import Amount, report
+from loopworth.models import ModelSpec
+from loopworth.runs.outcome import Stop
+from loopworth.runs.usage import Usage
+from tests.comparisons.contenders import Asks, Endpoint, Routes, Says, arm, compared, comparison, down, reply, tasks
+
+HERE = ModelSpec("vllm/here")
+
+
+def test_accuracy_has_wilsons_interval() -> None:
+    """Right of all scored runs, at 95 %."""
+    result = compared(comparison([arm("a", Says(lambda q: q if int(q) > 2 else "no"))], 8))
+    found = report(result).arms[0].figures.accuracy
+    assert (found.right, found.runs, found.n, found.share) == (6, 8, 8, 0.75)
+    assert found.interval == wilson(6, 8)
+
+
+def test_repeats_of_a_task_are_not_independent() -> None:
+    """The interval is Wilson's at the effective number of runs, not at their number."""
+    seen: dict[str, int] = {}
+
+    def half(question: str) -> str:
+        seen[question] = seen.get(question, 0) + 1
+        return question if int(question) % 2 or seen[question] == 1 else "no"
+
+    result = compared(comparison([arm("a", Says(half))], 10, repeats=2))
+    found = report(result).arms[0].figures.accuracy
+    assert (found.right, found.runs, found.n) == (15, 20, 10)
+    assert found.interval == wilson_clustered([1.0, 0.5] * 5, 2) != wilson(15, 20)
+
+
+def test_a_run_counted_apart_is_in_no_figure() -> None:
+    """Neither its answer, nor its calls, nor its latency; it is counted by its reason, and the report warns."""
+
+    def broken(question: str, n: int) -> Any:  # noqa: ARG001
+        return down("429 too many") if question == "1" else question
+
+    result = compared(comparison([arm("a", Asks(HERE.key), HERE)], 4), {"vllm/here": Endpoint(broken)})
+    found = report(result)
+    assert found.arms[0].figures.accuracy.runs == 3
+    assert (found.arms[0].exits, found.arms[0].apart) == ({"success": 3}, {"provider_error": 1})
+    assert found.arms[0].figures.usd == reported(0.003, 3)
+    assert any("1 of 4 runs ended as provider_error" in warning and "429" in warning for warning in found.warnings)
+
+
+def reported(total: float, known: int, unknown: int = 0) -> Any:
+    """An amount, its total compared to within rounding."""
+    return Amount(pytest.approx(total), known, unknown)  # type: ignore[arg-type]
+
+
+def test_exit_reasons_are_counted() -> None:
+    """Every scored run is in exactly one of them."""
+
+    def cut(question: str, n: int) -> Any:  # noqa: ARG001
+        return Stop("token_limit", "", "tokens: 5") if int(question) < 3 else question
+
+    result = compared(comparison([arm("a", Asks(HERE.key), HERE)], 5), {"vllm/here": Endpoint(cut)})
+    assert report(result).arms[0].exits == {"success": 3, "token_limit": 2}
+
+
+def test_an_unknown_cost_makes_the_mean_unknown() -> None:
+    """It is never taken for 0: the known part stands beside how many are unknown."""
+
+    def cost(question: str, n: int) -> Any:  # noqa: ARG001
+        return reply(question, Usage(10, 5, usd=None) if question == "1" else Usage(10, 5, usd=0.5))
+
+    result = compared(comparison([arm("a", Asks(HERE.key), HERE)], 3), {"vllm/here": Endpoint(cost)})
+    usd = report(result).arms[0].figures.usd
+    assert (usd.mean, usd.total, usd.known, usd.unknown) == (None, 1.0, 2, 1)
+    assert result.usd == 1.0
+
+
+def test_levels_split_the_same_trials() -> None:
+    """The figures by `group_by` add up to those of the arm; numbers come in their order."""
+    given = comparison([arm("a", Says(lambda q: q if q in "123" else "no"))], 6)
+    given = dataclasses.replace(given, tasks=tasks(6, k=[10, 2, 2, 10, 2, None]), group_by="k", accept=0.6)
+    found = report(compared(given))
+    assert [level.level for level in found.levels] == ["2", "10", "(none)"]
+    assert [(one.figures.accuracy.right, one.figures.accuracy.runs) for one in found.levels] == [(2, 3), (1, 2), (0, 1)]
+    assert found.accepted == {"a": "2"}
+
+
+def test_routes_are_scored_and_counted_where_that_is_all_that_is_expected() -> None:
+    """A task with only an `expected_route` is right where that route was taken."""
+    given = tuple(
+        msgspec.structs.replace(task, expected=None, expected_route="even" if int(task.id) % 2 == 0 else "odd")
+        for task in tasks(6)
+    )
+    router = arm("router", Routes(lambda q: "even" if q in "246" or q == "1" else "odd"), shape="router")
+    found = report(compared(comparison([router], tasks=given))).arms[0]
+    assert (found.figures.accuracy.right, found.figures.accuracy.runs) == (5, 6)
+    assert found.route == found.figures.accuracy
+    assert found.routes == (("even", "even", 3), ("odd", "even", 1), ("odd", "odd", 2))
+
+
+def test_an_arm_without_routes_has_no_matrix() -> None:
+    """What took no route is not shown as a bad router; where only the route counts it is wrong."""
+    given = tuple(msgspec.structs.replace(task, expected=None, expected_route="x") for task in tasks(2))
+    found = report(compared(comparison([arm("plain", Says(str))], tasks=given))).arms[0]
+    assert (found.route, found.routes, found.figures.accuracy.right) == (None, (), 0)
+
+
+def test_the_report_warns_where_p95_has_no_limit() -> None:
+    """At 8 runs the 95th percentile is the worst of them, and has no upper limit."""
+    found = report(compared(comparison([arm("a", Says(str))], 8)))
+    assert any("p95 has no upper limit at n = 8" in warning for warning in found.warnings)

@@ -1,0 +1,105 @@
+"""A comparison on the terminal."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+from rich.console import Console
+
+from loopworth.comparisons.result import Result
+from loopworth.comparisons.table import render, shown
+from loopworth.models import ModelSpec
+from loopworth.runs.usage import Usage
+from tests.comparisons.contenders import Asks, Endpoint, Routes, Says, arm, compared, comparison, down, reply, tasks
+
+HERE, LOCAL = ModelSpec("vllm/here"), ModelSpec("local/small")
+
+
+def printed(result: Result, width: int = 120) -> str:
+    console = Console(file=io.StringIO(), width=width, force_terminal=True)
+    console.print(render(result))
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def lines(result: Result) -> dict[str, str]:
+    """The rows of all tables by their first cell, the first of a name, without colours."""
+    console = Console(file=io.StringIO(), width=120, no_color=True)
+    console.print(render(result))
+    rows = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    cells = [re.split(r"\s{2,}", row.strip()) for row in rows]
+    return {row[0]: " | ".join(row[1:]) for row in reversed(cells)}
+
+
+def test_the_table_has_every_figure_for_every_arm() -> None:
+    """Accuracy with its interval, calls, tokens, cost, latency, exit reasons, side by side."""
+    arms = [arm("regex", Says(str)), arm("asks", Asks(HERE.key), HERE)]
+    found = lines(compared(comparison(arms, 4), {"vllm/here": Endpoint(lambda *_: "1")}))
+    assert found["right"] == "4/4 100 % | 1/4 25 %"
+    assert found["95 % interval, %"] == "51.0-100.0 | 4.6-69.9"
+    assert (found["model calls"], found["tool calls"], found["tokens"]) == ("0 | 1", "0 | 0", "0 | 15")
+    assert found["cost"] == "no model | $0.001"
+    assert found["ended"] == "success 4 | success 4"
+    assert {"latency p50", "latency p95", "shape"} <= set(found)
+
+
+def test_a_cost_that_is_unknown_or_not_billed_says_so() -> None:
+    """`unknown` is no 0, and an embedded model is not for free: it is not billed."""
+    arms = [arm("local", Asks(LOCAL.key), LOCAL), arm("dear", Asks(HERE.key), HERE)]
+    models = {
+        "local/small": Endpoint(lambda q, _: reply(q, Usage(1, 1)), "local"),
+        "vllm/here": Endpoint(lambda q, _: reply(q, Usage(1, 1, usd=None))),
+    }
+    assert lines(compared(comparison(arms), models))["cost"] == "not billed | unknown"
+
+
+def test_the_verdict_stands_with_its_interval_model_and_rule() -> None:
+    """Token, sentence, n, the interval with its label, the model, and what is not shown."""
+    arms = [arm("regex", Says(lambda _: "no")), arm("asks", Asks(HERE.key), HERE)]
+    text = " ".join(printed(compared(comparison(arms, 30), {"vllm/here": Endpoint(lambda q, _: q)}), 400).split())
+    for part in (
+        "verdict: earns",
+        "90 % interval",
+        "asks earns its place",
+        "With vllm/here: On 30 tasks",
+        "says nothing of other kinds",
+    ):
+        assert part in text
+
+
+def test_data_are_never_read_as_markup_or_control_codes() -> None:
+    """A tag, a note or a route that holds markup or an escape sequence is shown as the text it is."""
+    evil = "[red]x[/red]\x1b[2J\x07\u202e"
+    given = tuple(
+        type(task)(**{**{name: getattr(task, name) for name in task.__struct_fields__}, "expected_route": evil})
+        for task in tasks(3, k=[evil] * 3)
+    )
+    arms = [arm("a", Routes(lambda _: evil)), arm("b", Asks(HERE.key), HERE)]
+    result = compared(
+        comparison(arms, tasks=given, group_by="k"), {"vllm/here": Endpoint(lambda q, _: down(evil) if q == "1" else q)}
+    )
+    text = printed(result, 400)
+    assert "[red]x[/red]\\x1b[2J" in text
+    assert not any(code in text for code in ("\x1b[2J", "\x07", "\u202e"))
+
+
+def test_a_remark_is_one_printable_line() -> None:
+    """Lines are joined, and what is long is cut."""
+    assert shown("a\n b\x00") == "a b\\x00"
+    assert len(shown("x" * 1000)) == 400
+
+
+def test_levels_and_routes_have_tables_of_their_own() -> None:
+    """`group_by` gives a row for each level and arm, `expected_route` a confusion matrix."""
+    given: Any = tuple(
+        type(task)(**{**{name: getattr(task, name) for name in task.__struct_fields__}, "expected_route": "billing"})
+        for task in tasks(4, k=[1, 1, 2, 2])
+    )
+    result = compared(
+        comparison([arm("a", Routes(lambda q: "billing" if q == "1" else "other"))], tasks=given, group_by="k")
+    )
+    found = lines(result)
+    assert found["1"].startswith("a | 0/2 0 %")
+    assert found["billing"] == "1 | 3"
+    assert found["route right"].startswith("1/4")
