@@ -32,10 +32,10 @@ class ChatModel:
         self.limit = spec.traits.limit if spec.base_url is None else "max_tokens"
         said = {"seconds": spec.timeout, "retries": spec.retries}
         self.patience = Patience(**{key: value for key, value in said.items() if value is not None})  # type: ignore[arg-type]
-        self.open = True
         fields = {"model": spec.model, "temperature": spec.temperature, "seed": spec.seed}
         self.fields = {key: value for key, value in fields.items() if value is not None} | spec.extra
-        endpoint.join(spec.concurrency or spec.traits.concurrency)
+        self.open = False
+        self.join()
 
     @property
     def endpoint(self) -> str:
@@ -47,6 +47,12 @@ class ChatModel:
         """The calls that may be under way at the endpoint at once."""
         return self.server.concurrency
 
+    def join(self) -> None:
+        """Be one of the endpoint's users, anew after `close`."""
+        if not self.open:
+            self.open = True
+            self.server.join(self.spec.concurrency or self.spec.traits.concurrency)
+
     async def close(self) -> None:
         if self.open:
             self.open = False
@@ -54,11 +60,12 @@ class ChatModel:
 
     async def reply(self, request: Request, seconds: float | None) -> Reply:
         """One turn. Stops itself after `seconds`, queueing included; raises `Stop` where the endpoint fails."""
+        self.join()
         self.server.connect()
         exchange = Exchange(self.server.clock)
+        if seconds is None:
+            return await self.ask(request, exchange)
         try:
-            if seconds is None:
-                return await self.ask(request, exchange)
             async with asyncio.timeout(seconds):
                 return await self.ask(request, exchange)
         except TimeoutError:

@@ -80,16 +80,16 @@ def told(wire: dict[str, Any], turn: int) -> tuple[Message, list[ToolCall]]:
 def called(listed: list[Any], turn: int, calls: list[ToolCall]) -> Iterator[dict[str, Any]]:
     """The wire shape of each call, whole again; `calls` gets the calls themselves."""
     taken = {call["id"] for call in listed if isinstance(call, dict) and isinstance(call.get("id"), str)}
-    used: set[str] = set()
+    given: set[str] = set()
     for k, call in enumerate(call for call in listed if isinstance(call, dict)):
         inner = call.get("function") or call.get("custom") or call
         inner = inner if isinstance(inner, dict) else {}
         name = str(inner.get("name") or "")
         arguments = inner.get("arguments", inner.get("input"))
         id = call.get("id")
-        if not isinstance(id, str) or not id or id in used:
+        if not isinstance(id, str) or not id or id in given:
             id = fresh_id(turn, k, taken)
-        used.add(id)
+        given.add(id)
         calls.append(ToolCall(id, printable(name), arguments))
         extras = {key: value for key, value in call.items() if value is not None and key not in INNER}
         more = {key: value for key, value in inner.items() if value is not None and key not in INNER}

@@ -1,0 +1,85 @@
+"""What a file may say about a model."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopworth.models import ModelSpec, Price, spec_faults
+
+
+def test_equal_specs_have_equal_keys() -> None:
+    """The key is the name; anything else that is set shows as a digest, in whatever order it was written."""
+    first, second = (
+        ModelSpec("openai/x", temperature=0.0, extra=extra) for extra in ({"a": 1, "b": 2}, {"b": 2, "a": 1})
+    )
+    assert ModelSpec("openai/x").key == "openai/x"
+    assert first.key == second.key != ModelSpec("openai/x", temperature=1.0).key
+    assert first.key.startswith("openai/x@")
+
+
+@pytest.mark.parametrize(
+    ("name", "provider", "model"),
+    [
+        ("openai/gpt-x", "openai", "gpt-x"),
+        ("openrouter/meta/llama", "openrouter", "meta/llama"),
+        ("ollama/qwen3.5:9b", "ollama", "qwen3.5:9b"),
+        ("scripted", "scripted", "scripted"),
+        ("org/model", "", "org/model"),
+    ],
+)
+def test_the_name_is_provider_and_model(name: str, provider: str, model: str) -> None:
+    """Only the first slash divides, and only after a provider."""
+    spec = ModelSpec(name)
+    assert (spec.provider, spec.model) == (provider, model)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        ModelSpec("openai/gpt-x", price=Price(1.0, 2.0)),
+        ModelSpec("org/model", base_url="http://127.0.0.1:1/v1"),
+        ModelSpec("azure/gpt", base_url="https://x.openai.azure.com/openai/v1"),
+        ModelSpec("local/smollm2-135m"),
+        ModelSpec("local/custom", file="x.gguf"),
+        ModelSpec("scripted", replies=["a"]),
+    ],
+)
+def test_a_sound_spec_has_no_faults(spec: ModelSpec) -> None:
+    """What the language allows passes."""
+    assert spec_faults(spec) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "key", "words"),
+    [
+        (ModelSpec("opnai/gpt"), "name", ["unknown provider 'opnai'", "did you mean 'openai'?"]),
+        (ModelSpec("hosted/gpt"), "name", ["unknown provider 'hosted'", "one of openai, azure"]),
+        (ModelSpec("gpt-x"), "name", ["names no provider", "such as ollama/gpt-x"]),
+        (ModelSpec("openai"), "name", ["names no model", "openai/"]),
+        (ModelSpec("openai/"), "name", ["names no model"]),
+        (ModelSpec("local/large"), "name", ["no embedded model 'large'", "smollm2-135m"]),
+        (ModelSpec("replay/x"), "name", ["not in this version"]),
+        (ModelSpec("ollama/x", dialect="ollama"), "dialect", ["not in this version"]),
+        (ModelSpec("azure/x"), "base_url", ["azure needs `base_url`"]),
+        (ModelSpec("local/custom"), "file", ["needs `file`"]),
+        (ModelSpec("ollama/x", file="x.gguf"), "file", ["belongs to local/custom"]),
+        (ModelSpec("local/smollm2-135m", base_url="http://x"), "base_url", ["has no `base_url`"]),
+        (ModelSpec("scripted"), "replies", ["needs `replies`"]),
+        (ModelSpec("openai/x", replies=["a"]), "replies", ["belong to a scripted model"]),
+    ],
+)
+def test_a_fault_names_its_key_and_what_to_write(spec: ModelSpec, key: str, words: list[str]) -> None:
+    """Each slip is found before anything is asked."""
+    [(where, what, instead)] = spec_faults(spec)
+    assert where == key
+    assert all(word in f"{what} {instead}" for word in words)
+
+
+def test_all_faults_are_told_at_once() -> None:
+    """One run of the check shows every one."""
+    assert [key for key, _, _ in spec_faults(ModelSpec("nowhere/x", dialect="ollama", file="f", replies=[]))] == [
+        "name",
+        "dialect",
+        "file",
+        "replies",
+    ]
