@@ -111,7 +111,7 @@ class Invocation:
 
     async def observed(self, accepted: Accepted) -> Observation:
         """Call the function, for as long as it may take, and reduce what it returns."""
-        kwargs, arguments = accepted
+        arguments, kwargs = accepted
         if self.tool.keyed:
             kwargs = {**kwargs, "key": self.key()}
         seconds, owner = self.patience()

@@ -46,7 +46,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     if kind is float:
         return value if math.isfinite(value) else marked(value)
     if depth > DEEPEST:
-        raise Unserialisable(f"it is nested more than {DEEPEST} levels deep, or holds itself")
+        raise Unserialisable(f"a value nested more than {DEEPEST} levels deep, or one that holds itself")
     if kind is dict:
         return mapping(value.items(), depth)
     if kind is list or kind is tuple:

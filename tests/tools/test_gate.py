@@ -1,0 +1,141 @@
+"""Gates: enforced in the tool layer, decided on the exact arguments."""
+
+import pytest
+
+from loopworth.runs.events import GateAsked, GateDecided, ToolCalled
+from loopworth.runs.journal import MemoryJournal, digest
+from loopworth.runs.outcome import Failed, Waiting
+from loopworth.runs.world import Decision
+from loopworth.tools.gate import Gate
+from loopworth.tools.python import python_tool
+from tests.tools.kit import deciding, invoke, place
+
+PAID = []
+
+
+def refund(amount: int, fee: int = 3) -> str:
+    """Refund an amount."""
+    PAID.append((amount, fee))
+    return f"refunded {amount}"
+
+
+@pytest.fixture(autouse=True)
+def _():
+    PAID.clear()
+
+
+def gated(*gates, **rules):
+    return python_tool("refund", refund, effect="irreversible", inline=True, gates=gates or (Gate(),), **rules)
+
+
+OVER = Gate(lambda names: names["args"]["amount"] > names["limit"], lambda names: f"Refund {names['args']['amount']}?")
+
+
+def test_a_gate_without_anybody_to_ask_waits_and_nothing_runs():
+    """The activation ends; the gate is named by its effect id."""
+    with pytest.raises(Waiting) as waiting:
+        invoke(gated(), {"amount": 5})
+    assert (waiting.value.gates, PAID) == (("1/call[0]/gate",), [])
+
+
+def test_a_person_sees_the_exact_canonical_arguments():
+    """Defaults are filled in, the hash binds the decision to tool and arguments."""
+    ask, asked = deciding(Decision("approve", "ann"))
+    seen = invoke(gated(), '{"amount": 5}', fx=place(ask=ask))
+    [(id, question)] = asked
+    assert (seen.status, PAID) == ("ok", [(5, 3)])
+    assert (id, question.arguments) == ("1/call[0]/gate", {"amount": 5, "fee": 3})
+    assert question.hash == digest(["refund", {"amount": 5, "fee": 3}])
+    assert question.text == 'May refund be called with {"amount": 5, "fee": 3}?'
+    assert question.choices == ("approve", "reject")
+
+
+def test_a_condition_sees_inputs_and_arguments():
+    """Below the limit nobody is asked."""
+    ask, asked = deciding(Decision("approve"))
+    assert invoke(gated(OVER), {"amount": 100}, fx=place(ask=ask, input={"limit": 100})).status == "ok"
+    assert asked == []
+    assert invoke(gated(OVER), {"amount": 101}, fx=place(ask=ask, input={"limit": 100})).status == "ok"
+    assert [question.text for _, question in asked] == ["Refund 101?"]
+
+
+def test_a_condition_is_evaluated_once():
+    """Not again after the decision, so that it cannot change its mind."""
+    seen = []
+    ask, _ = deciding(Decision("edit", "ann", {"amount": 1}))
+    gate = Gate(lambda names: not seen.append(names["args"]["amount"]))
+    invoke(gated(gate), {"amount": 7}, fx=place(ask=ask))
+    assert (seen, PAID) == ([7], [(1, 3)])
+
+
+def test_two_gates_of_one_tool_are_one_question():
+    """The tool's approval and the workflow's gate: all texts, the choices that both offer."""
+    ask, asked = deciding(Decision("approve"))
+    second = Gate(ask=lambda _: "Sure?", choices=("approve", "edit", "reject"))
+    invoke(gated(OVER, second, second), {"amount": 9}, fx=place(ask=ask, input={"limit": 1}))
+    [(_, question)] = asked
+    assert (question.text, question.choices) == ("Refund 9?\nSure?", ("approve", "reject"))
+
+
+@pytest.mark.parametrize(("note", "content"), [("not today", ": not today"), ("", ""), ("a\ud800", ": a\ufffd")])
+def test_a_rejection_is_an_answer_with_the_reviewers_note(note, content):
+    """It counts as no failure of the tool, and the tool does not run."""
+    ask, _ = deciding(Decision("reject", "ann", note=note))
+    fx = place(ask=ask)
+    seen = invoke(gated(), {"amount": 5}, fx=fx)
+    assert (seen.status, PAID, fx.budget.tool_calls, fx.budget.failures) == ("rejected", [], 0, {})
+    assert seen.content == "a person rejected this call" + content
+
+
+def test_an_edit_runs_with_the_new_arguments_and_says_so():
+    """The observation holds what really ran; the step's value is the tool's own result."""
+    ask, _ = deciding(Decision("edit", "ann", {"amount": 50}))
+    seen = invoke(gated(), {"amount": 500}, fx=place(ask=ask))
+    assert (seen.status, PAID) == ("ok", [(50, 3)])
+    assert seen.content == '(a person changed the arguments to {"amount":50}) refunded 50'
+    assert (seen.full, seen.arguments) == ("refunded 50", {"amount": 50, "fee": 3})
+
+
+@pytest.mark.parametrize(
+    ("edit", "status", "why"),
+    [
+        ({"amount": "all"}, "invalid_arguments", "amount must be an integer"),
+        ({"amount": 60}, "not_allowed", "amount must be one of 5, 50"),
+        ({"amount": float("nan")}, "invalid_arguments", "amount must be a finite number"),
+        (None, "invalid_arguments", "amount is missing"),
+    ],
+)
+def test_an_edit_is_checked_like_any_other_call(edit, status, why):
+    """A person can mistype as well; schema and allow-list hold for whoever calls."""
+    ask, _ = deciding(Decision("edit", "ann", edit))
+    seen = invoke(gated(allow={"amount": [5, 50]}), {"amount": 5}, fx=place(ask=ask))
+    assert (seen.status, PAID) == (status, [])
+    assert why in seen.content
+
+
+def test_unreadable_or_forbidden_arguments_ask_nobody():
+    """What would be refused anyway is not worth a person's time."""
+    ask, asked = deciding()
+    for arguments in ('{"amount": ', {"amount": "x"}, {"amount": 7}):
+        invoke(gated(allow={"amount": [5]}), arguments, fx=place(ask=ask))
+    assert (asked, PAID) == ([], [])
+
+
+def test_a_condition_that_fails_keeps_the_gate_shut():
+    """The author's mistake is named; the tool does not run."""
+    gate = Gate(lambda names: names["args"]["total"] > 5)
+    with pytest.raises(Failed, match="the gate of the tool 'refund' cannot be decided: 'total'"):
+        invoke(gated(gate), {"amount": 5})
+    assert PAID == []
+
+
+def test_a_decision_is_journalled_and_not_asked_again():
+    """After a restart the recorded decision holds, and the events are the same."""
+    journal = MemoryJournal()
+    ask, asked = deciding(Decision("edit", "ann", {"amount": 1}))
+    first, again = place(ask=ask, journal=journal), place(journal=journal)
+    seen = [invoke(gated(), {"amount": 5}, fx=fx) for fx in (first, again)]
+    assert seen[0] == seen[1]
+    assert (len(asked), PAID) == (1, [(1, 3)])
+    assert [(type(e), e.at) for e in again.trace()] == [(type(e), e.at) for e in first.trace()]
+    assert [type(e) for e in again.trace()] == [GateAsked, GateDecided, ToolCalled]
