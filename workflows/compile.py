@@ -23,7 +23,7 @@ from loopworth.runs.outcome import Failed
 from loopworth.tools.gate import CHOICES, Gate
 from loopworth.tools.tool import Tool
 from loopworth.tools.toolbox import Toolbox
-from loopworth.workflows import catalogue, chat_model, reach, spec, verbs
+from loopworth.workflows import catalogue, chat_model, reach, spec, typed_answer, verbs
 from loopworth.workflows.contract import Condition, Contract
 from loopworth.workflows.document import plain
 from loopworth.workflows.files import Files
@@ -195,7 +195,10 @@ class Builder:
         chat = self.chat(body, workflow)
         if body.verb == "choose":
             return verbs.choose(opening, spec.labels(body), chat), read
-        output = None if body.output is None else parse_type(body.output, body.at("output").base)
+        if body.output is None:
+            return verbs.ask(opening, chat), read
+        output = parse_type(body.output, body.at("output").base)
+        typed_answer.ready(output)
         return verbs.ask(opening, chat, output), read
 
     def router(self, workflow: spec.Router, tools: Toolbox) -> Router:

@@ -19,6 +19,13 @@ from loopworth.workflows.types import Type, fenced, said
 REASKS = 1
 
 
+def ready(output: Type) -> None:
+    """Load instructor and prepare the type, so that no run's latency holds an import."""
+    patched()
+    no_usage()
+    response_model(output)
+
+
 async def typed_answer(output: Type, request: Request, log: Transcript, fx: Effects) -> Any:
     """The answer to `request` as plain data of the type `output`; the effects are `ask` and, asked again, `ask~2`.
 
