@@ -133,7 +133,7 @@ class Execution:
     async def prepare(self) -> None:
         """Open all models; weights are installed and servers started here, before any run."""
         for key, spec in self.specs.items():
-            self.tell(note=key)
+            self.tell(note=f"making {spec.name} ready")
             began = time.monotonic()
             self.models[key] = self.open(spec)
             await prepare(self.models[key])

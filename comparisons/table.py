@@ -200,7 +200,8 @@ def models(result: Result, one: ArmVerdict) -> str:
 
 def remarks(result: Result, found: Report) -> Iterable[Text]:
     """What was made ready, what was spent, and what to be wary of."""
-    ready = [f"{shown(key)} {duration(seconds)}" for key, seconds in result.prepared.items() if seconds >= 0.1]
+    waited = {key.partition("@")[0]: seconds for key, seconds in result.prepared.items() if seconds >= 0.1}
+    ready = [f"{shown(name)} {duration(seconds)}" for name, seconds in waited.items()]
     if ready:
         yield Text(f"made ready before the clocks started: {', '.join(ready)}", style="dim")
     if any(arm.billed for arm in found.arms):
