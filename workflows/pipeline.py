@@ -8,7 +8,7 @@ lets its siblings go on.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any, TypeAlias
@@ -20,7 +20,6 @@ from loopworth.workflows.templates import Gaps, Skipped
 from loopworth.workflows.verbs import Act
 
 Names: TypeAlias = Mapping[str, Any]
-Needs: TypeAlias = Mapping[str, Iterable[str]]
 AT_ONCE = 8
 """Items of a `for_each` that run concurrently."""
 

@@ -111,6 +111,13 @@ def patched() -> Callable[[Any], Any]:
 
 
 @lru_cache(maxsize=1)
+def loaded() -> None:
+    """Read one made-up reply: instructor imports parts of itself on the way."""
+    create = patched()(lambda **_: completion(Reply({}, text='{"answer": 0}')))
+    create(response_model=response_model(parse_type("int")), messages=[], max_retries=0)
+
+
+@lru_cache(maxsize=1)
 def no_usage() -> Any:
     from openai.types import CompletionUsage
 
