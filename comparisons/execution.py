@@ -30,7 +30,7 @@ from loopworth.workflows.activation import activate
 GRACE = 1.0
 """Seconds that runs in flight get to end when a comparison is cut short."""
 GIVE_UP = 5
-"""Provider errors in a row, without one answer, after which an endpoint counts as dead."""
+"""Provider errors of an arm, without one answer, after which its endpoint counts as dead."""
 WITHOUT_MODEL = 4
 """Runs under way at once among the arms that call no model."""
 
@@ -80,15 +80,19 @@ class Repeated(Live):
 
     async def model(self, request: Request, id: str, seconds: float | None) -> Reply:
         if self.repeat:
-            seed = self.specs[request.model].seed if request.seed is None else request.seed
-            request = msgspec.structs.replace(request, seed=reseeded(seed, self.repeat))
+            seed = seed_of(self.specs[request.model]) if request.seed is None else request.seed
+            seed = None if seed is None else reseeded(seed, self.repeat)
+            request = msgspec.structs.replace(request, seed=seed)
         return await super().model(request, id, seconds)
 
 
-def reseeded(seed: int | None, repeat: int) -> int | None:
-    """The seed of a later repeat; a model without a seed has none there either."""
-    if seed is None:
-        return None
+def seed_of(spec: ModelSpec) -> int | None:
+    """The seed of a model; the embedded one always has one, or its repeats would all be the same run."""
+    return 1 if spec.seed is None and spec.provider == "local" else spec.seed
+
+
+def reseeded(seed: int, repeat: int) -> int:
+    """The seed of a later repeat."""
     return int.from_bytes(blake2b(f"{seed}/{repeat}".encode(), digest_size=4).digest()) >> 1
 
 
@@ -119,8 +123,8 @@ class Execution:
         self.trials: list[Trial] = []
         self.flying: dict[Planned, tuple[int, float]] = {}
         self.lanes: list[Lane] = []
-        self.answered: set[tuple[str, ...]] = set()
-        self.failures = Counter[tuple[str, ...]]()
+        self.answered: set[str] = set()
+        self.failures = Counter[str]()
         self.done = dict.fromkeys(self.arms, 0)
         self.usd, self.unpriced, self.tokens = 0.0, 0, 0
         self.stopped, self.endpoint_failed, self.over = "", False, False
@@ -269,15 +273,16 @@ class Execution:
         self.tell(trial)
 
     def give_up(self, trial: Trial, lane: Lane) -> None:
-        """End the comparison where an endpoint has only ever failed."""
+        """End the comparison where an arm's endpoint has only ever failed."""
         if trial.exit != "provider_error":
-            self.answered.add(lane.endpoints)
+            self.answered.add(trial.arm)
             return
-        self.failures[lane.endpoints] += 1
-        failures = self.failures[lane.endpoints]
-        if failures >= GIVE_UP and lane.endpoints not in self.answered:
+        self.failures[trial.arm] += 1
+        failures = self.failures[trial.arm]
+        if failures >= GIVE_UP and trial.arm not in self.answered:
             self.endpoint_failed = True
-            self.stopped = f"{', '.join(lane.endpoints)} failed {failures} times and never answered: {trial.note}"
+            where = ", ".join(lane.endpoints)
+            self.stopped = f"{where} failed the arm {trial.arm!r} {failures} times and never answered it: {trial.note}"
             raise Halted
 
     def spent_out(self) -> bool:

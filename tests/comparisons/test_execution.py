@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from loopworth.comparisons.execution import GIVE_UP, Progress, compare
+from loopworth.comparisons.export import to_json
+from loopworth.comparisons.table import render
 from loopworth.models import ModelSpec, Unavailable, open_model
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects
@@ -216,6 +218,35 @@ def test_later_repeats_have_seeds_of_their_own_the_same_for_all_arms() -> None:
     assert None not in sent[2:]
     assert len(set(sent)) == 6
     assert {request.seed for request in models["vllm/there"].asked} == {None}
+
+
+def test_repeats_on_the_embedded_model_differ() -> None:
+    """It always has a seed, also where the file gives none."""
+    local, model = ModelSpec("local/small"), Endpoint(same, "local", 1)
+    compared(comparison([arm("a", Asks(local.key), local)], 1, repeats=3), {"local/small": model})
+    assert len({request.seed for request in model.asked}) == 3
+
+
+def test_an_arm_that_never_works_ends_a_comparison_where_others_do() -> None:
+    """One endpoint may know one model and not another: its answers do not hide that."""
+    wrong = ModelSpec("vllm/there")
+    models = {"vllm/here": Endpoint(same, concurrency=1), "vllm/there": Endpoint(lambda *_: down("404"), concurrency=1)}
+    arms = [arm("good", Asks(HERE.key), HERE), arm("bad", Asks(wrong.key), wrong)]
+    result = compared(comparison(arms, 50), models)
+    assert "'bad'" in result.stopped
+    assert len(result.trials) < 20
+
+
+def test_nothing_was_run_when_it_was_interrupted_while_preparing() -> None:
+    """The report of no run at all can still be printed."""
+
+    def open(_: ModelSpec) -> Any:
+        raise asyncio.CancelledError
+
+    result = asyncio.run(compare(comparison([arm("a", Asks(HERE.key), HERE)]), open=open))
+    assert (result.trials, result.status) == ((), 130)
+    assert to_json(result)
+    assert render(result)
 
 
 def test_a_scripted_model_begins_anew_with_each_run() -> None:
