@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -515,7 +516,7 @@ SLIPS = (
 
 def unreadable(error: TemplateSyntaxError, source: str) -> TemplateFault:
     """What Jinja found wrong, in plain words, with a hint for the common slips."""
-    message = (error.message or "").rstrip(".")
+    message = re.sub(r" at \d+$", "", (error.message or "").rstrip("."))
     for sort, known in (("filter", env.filters), ("test", env.tests)):
         if message.startswith(f"No {sort} named "):
             word = message.split("'")[1]

@@ -97,7 +97,7 @@ class Type:
 
     def read(self, text: str) -> Any:
         """The value that a model's plain text stands for: the text itself, JSON (fenced or not), or a bare word."""
-        if self.annotation is LEAVES["str"]:
+        if self.schema.get("type") == "string" and self.schema.keys() <= {"type", "description"}:
             return text
         bare = fenced(text)
         try:

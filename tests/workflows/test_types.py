@@ -148,6 +148,7 @@ def test_the_schema_is_plain_and_small():
     ("expr", "text", "expected"),
     [
         ("str", " as it is\n", " as it is\n"),
+        ('Annotated[str, "a reason"]', '"quoted" ', '"quoted" '),
         ("int", " 42 ", 42),
         ("Literal[a, b]", "a\n", "a"),
         ("Literal[a, b]", '"a"', "a"),
