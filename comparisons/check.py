@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args, get_origin
 
-from loopworth.comparisons.scores import ScoreFault, Scorer, scorer
+from loopworth.comparisons.scores import NAMES, ScoreFault, Scorer, scorer
 from loopworth.comparisons.spec import Comparison, Tasks
 from loopworth.comparisons.tasks import RESERVED, Task, lacking
 from loopworth.workflows.document import BROKEN
-from loopworth.workflows.faults import Fault, suggestion
+from loopworth.workflows.faults import Fault, nearest, suggestion
 from loopworth.workflows.files import Files
 from loopworth.workflows.form import Form, Spotted, members, names_of, unwrapped
 from loopworth.workflows.reach import gated, reached, written
@@ -64,7 +64,7 @@ class Checking:
         """The arms whose workflow could be read."""
         found = {}
         for name, arm in self.comparison.arms.items():
-            if isinstance(arm.workflow, str) and (path := arm.path("workflow").resolve()) in self.files.workflows:
+            if isinstance(arm.workflow, str) and (path := self.files.key(arm.path("workflow"))) in self.files.workflows:
                 found[name] = self.files.workflows[path]
         return found
 
@@ -91,10 +91,9 @@ class Checking:
         if not isinstance(options, dict | None) and name.removeprefix("not-") not in ("python", "judge", "regex"):
             yield spot.below(*inside).fault(f"{name!r} takes a mapping of options", f"write {{{name}: {{}}}}")
             return
-        try:
-            self.scorer = scorer(name, options if isinstance(options, dict) else {})
-        except ScoreFault as fault:
-            where = spot.below(*inside, *([fault.option] if fault.option else []))
+        found, self.scorer = scored(name, options if isinstance(options, dict) else {})
+        for option, fault in found:
+            where = spot.below(*inside, *([option] if option else []))
             yield where.fault(fault.what, fault.instead, key=bool(inside))
 
     def controls(self) -> Iterator[Fault]:
@@ -170,7 +169,7 @@ class Checking:
     def stand_ins(self) -> Mapping[str, Any] | None:
         written = self.comparison.tools
         if isinstance(written, str):
-            catalogue = self.files.catalogues.get(self.comparison.path("tools").resolve())
+            catalogue = self.files.catalogues.get(self.files.key(self.comparison.path("tools")))
             return catalogue.tools if catalogue is not None else None
         return written
 
@@ -205,6 +204,23 @@ class Checking:
 
     def arm(self, name: str) -> Spotted:
         return self.comparison.at("arms", name)
+
+
+def scored(name: str, options: dict[str, Any]) -> tuple[list[tuple[str | None, ScoreFault]], Scorer | None]:
+    """Every fault of a score and its options, with the option; and the score, if there is one without them."""
+    found: list[tuple[str | None, ScoreFault]] = []
+    left = dict(options)
+    while True:
+        try:
+            return found, scorer(name, left)
+        except ScoreFault as fault:
+            found.append((fault.option, fault))
+            if fault.option in left:
+                del left[fault.option]
+            elif (near := nearest(name, NAMES)) is None or near == name:
+                return found, None
+            else:
+                name = near
 
 
 def inputs_of(workflow: Workflow) -> list[str]:

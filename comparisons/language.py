@@ -8,12 +8,12 @@ from typing import Any
 
 from loopworth.comparisons import tasks
 from loopworth.comparisons.check import faults_of
-from loopworth.comparisons.spec import Comparison
+from loopworth.comparisons.spec import Comparison, Tasks
 from loopworth.comparisons.tasks import Task
 from loopworth.workflows import check
 from loopworth.workflows.document import Document
-from loopworth.workflows.faults import Fault, WorkflowFault, in_order
-from loopworth.workflows.files import Files, neighbour, newer, sort_of
+from loopworth.workflows.faults import Fault, WorkflowFault, in_order, nearest, suggestion
+from loopworth.workflows.files import Files, newer, sort_of
 from loopworth.workflows.form import Builder, Spotted
 from loopworth.workflows.schema import schema_of
 from loopworth.workflows.spec import SHAPES, CatalogueFile, Workflow
@@ -88,13 +88,29 @@ class Loaded:
         limit: int | None = None,
     ) -> None:
         """Read the tasks of a comparison (its `owner`), or of a file that was named by itself."""
-        if spot is not None and not path.is_file():
-            self.found.append(spot.fault(f"there is no file {str(path)!r}", neighbour(path)))
-            return
+        if spot is not None:
+            if (there := self.files.present(path, spot)) is None:
+                return
+            path = there
         try:
-            self.tasks[owner.resolve()] = tasks.read(path, rename, limit)
+            self.tasks[owner.resolve()] = tasks.read(path, self.columns(path, rename or {}, owner), limit)
         except WorkflowFault as fault:
             self.found += fault.faults
+
+    def columns(self, path: Path, rename: dict[str, str], owner: Path) -> dict[str, str]:
+        """What can be renamed; with a fault for a column that is not there, the nearest one."""
+        if not rename:
+            return rename
+        known = {name for row in tasks.table_of(path, str(path)).rows for name in row.values}
+        written = self.comparisons[owner.resolve()].tasks
+        meant = {}
+        for old, new in rename.items():
+            if old not in known and known and isinstance(written, Tasks):
+                what, advice = f"no task has a column {old!r}", suggestion(old, known, "columns")
+                self.found.append(written.at("rename", old).fault(what, advice, key=True))
+            near = old if old in known else nearest(old, known - rename.keys())
+            meant.update({near: new} if near is not None else {})
+        return meant
 
 
 def load(*paths: Path | str) -> Loaded:

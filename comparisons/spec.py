@@ -17,9 +17,7 @@ EVERY_SCORE = {"enum": [*NAMES, *LATER, *(f"not-{name}" for name in LATER)]}
 ScoreText = Annotated[
     dict[str, Any] | Text,
     Words("the name of a score, or {name: {options}}"),
-    WithJsonSchema(
-        {"anyOf": [EVERY_SCORE, {"type": "object", "propertyNames": EVERY_SCORE, "minProperties": 1, "maxProperties": 1}]}
-    ),
+    WithJsonSchema({"anyOf": [EVERY_SCORE, {"type": "object", "propertyNames": EVERY_SCORE, "maxProperties": 1}]}),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import typing
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,10 +11,11 @@ from typing import Any
 
 from loopworth.tools.tool import Tool
 from loopworth.workflows import spec
-from loopworth.workflows.document import plain
+from loopworth.workflows.document import plain, spelled
 from loopworth.workflows.faults import Fault, WorkflowFault, nearest
 from loopworth.workflows.form import Spotted, beside
 from loopworth.workflows.python_name import PythonNameFault, load
+from loopworth.workflows.python_name import module as load_module
 
 UNREAD = "(secret)"
 
@@ -34,14 +36,27 @@ def built(name: str, entry: spec.Tool, environ: Mapping[str, str] | None = None)
     if entry.python is None:
         return None, [entry.spot.fault(f"the tool {name!r} has no `python`", key=True)]
     where = entry.at("python")
+    function, faults = named(entry.python, where)
+    if function is None:
+        return None, faults
+    bound, unread = values(function, entry, environ)
+    made, more = attempted(name, function, entry, bound)
+    return made, faults + unread + more
+
+
+def named(written: str, where: Spotted) -> tuple[Callable[..., Any] | None, list[Fault]]:
+    """The function of that name; with a fault for one that is not there, the nearest, so that the rest is checked."""
     try:
-        function = load(entry.python, where.base)
-        bound = values(function, entry, environ)
+        return load(written, where.base), []
     except PythonNameFault as fault:
-        return None, [where.fault(fault.what, fault.instead)]
-    except WorkflowFault as fault:
-        return None, fault.faults
-    return attempted(name, function, entry, bound)
+        faults = [where.fault(fault.what, fault.instead)]
+    module, _, attribute = written.partition(":")
+    near = nearest(module, (path.stem for path in where.base.glob("*.py")))
+    try:
+        holder = vars(load_module(near or module, where.base))
+        return holder.get(nearest(attribute, holder) or ""), faults
+    except PythonNameFault:
+        return None, faults
 
 
 def attempted(
@@ -99,17 +114,22 @@ def allowed(rule: list[Any] | spec.AllowPattern) -> Any:
     return {"pattern": rule.pattern} if isinstance(rule, spec.AllowPattern) else rule
 
 
-def values(function: Callable[..., Any], entry: spec.Tool, environ: Mapping[str, str] | None) -> dict[str, Any]:
+def values(
+    function: Callable[..., Any], entry: spec.Tool, environ: Mapping[str, str] | None
+) -> tuple[dict[str, Any], list[Fault]]:
     """What `with` binds: secrets read, and a path beside the YAML where the function's hint is `Path`."""
-    hints = hints_of(function)
-    made = {}
+    hints, faults = hints_of(function), []
+    made: dict[str, Any] = {}
     for name, written in entry.with_.items():
-        spot = entry.at("with", name)
-        value = revealed(written, spot, environ)
-        if isinstance(value, int | float) and hints.get(name) is str:
-            value = getattr(value, "text", value)
-        made[name] = beside(spot.base.absolute(), value) if hints.get(name) is Path else plain(value)
-    return made
+        spot, hint = entry.at("with", name), hints.get(name)
+        try:
+            value = revealed(written, spot, environ)
+        except WorkflowFault as fault:
+            faults += fault.faults
+            value = UNREAD
+        value = spelled(value) if hint is str and isinstance(value, int | float) else value
+        made[name] = beside(spot.base.absolute(), value) if hint is Path and isinstance(value, str) else plain(value)
+    return made, faults
 
 
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
@@ -127,6 +147,10 @@ def revealed(value: Any, spot: Spotted, environ: Mapping[str, str] | None) -> An
         return value
     if set(value) == {"env"}:
         return secret(str(value["env"]), spot, environ)
+    for key, name in value.items():
+        if len(value) == 1 and nearest(key, ["env"]) and re.fullmatch("[A-Z][A-Z0-9_]*", str(name)):
+            where = spot.below(key)
+            raise WorkflowFault([where.fault(f"unknown key {key!r} in a secret", "did you mean 'env'?", key=True)])
     return {key: revealed(part, spot.below(key), environ) for key, part in value.items()}
 
 

@@ -11,7 +11,7 @@ from loopworth.workflows import chat_model, later, spec
 from loopworth.workflows.calls import forbidden, passed
 from loopworth.workflows.catalogue import built
 from loopworth.workflows.document import BROKEN
-from loopworth.workflows.faults import Fault, suggestion
+from loopworth.workflows.faults import Fault, nearest, suggestion
 from loopworth.workflows.files import Files
 from loopworth.workflows.form import Form, Spotted
 from loopworth.workflows.reach import model_name, reaches, unpriced, writes
@@ -90,8 +90,11 @@ class Checking:
         try:
             return parse_type({"x": written}, spot.base).schema["properties"]["x"]  # type: ignore[no-any-return]
         except TypeFault as fault:
-            self.add(spot.below(*fault.path[1:]).fault(fault.what, fault.instead))
-        return ANYTHING
+            if not isinstance(written, dict) or set(written) == {"json_schema"}:
+                self.add(spot.below(*fault.path[1:]).fault(fault.what, fault.instead))
+                return ANYTHING
+        fields = {name: self.read_type(part, spot.below(name)) for name, part in written.items()}
+        return {"type": "object", "properties": fields, "additionalProperties": False}
 
     def ends(self, workflow: spec.Workflow, scope: Scope) -> None:
         """`check`, `else` and `guard`: what is asked of the input, a call, or the answer."""
@@ -112,11 +115,13 @@ class Checking:
             return ANYTHING
 
     def gates(self, workflow: spec.Workflow, tools: Mapping[str, spec.Tool], scope: Scope) -> None:
-        for name, gate in workflow.gate.items():
+        written = workflow.at("gate").value if "gate" in workflow.given else {}
+        for name in written if isinstance(written, dict) else {}:
             if name not in tools:
                 spot, near = workflow.at("gate", name), suggestion(name, tools, "tools")
                 self.add(spot.fault(f"a gate over {name!r}, which is no tool here", near, key=True))
-            self.gate(gate, tools.get(name), name, scope)
+            entry = tools.get(name) or tools.get(nearest(name, tools) or "")
+            self.gate(workflow.gate.get(name), entry, name, scope)
         for name, tool in tools.items():
             self.gate(tool.approval, tool, name, scope)
 
@@ -275,8 +280,9 @@ class Checking:
         if body.call not in tools:
             instead = suggestion(body.call, tools, "tools") if tools else "there are no tools here: add `tools:`"
             self.add(body.at("call").fault(f"there is no tool {body.call!r}", instead))
-        elif (tool := self.tool(body.call, tools[body.call])) is not None:
-            whose = f"the tool {body.call!r}"
+        name = body.call if body.call in tools else nearest(body.call, tools)
+        if name is not None and (tool := self.tool(name, tools[name])) is not None:
+            whose = f"the tool {name!r}"
             self.found += passed(body, "call", body.with_, tool.parameters, whose)
             self.found += forbidden(body, tool, body.with_)
         return ANYTHING

@@ -24,6 +24,7 @@ class Files:
     catalogues: dict[Path, CatalogueFile] = field(default_factory=dict)
     documents: dict[Path, Document] = field(default_factory=dict)
     found: list[Fault] = field(default_factory=list)
+    meant: dict[Path, Path] = field(default_factory=dict)
     merged: dict[int, dict[str, Tool]] = field(default_factory=dict)
 
     @property
@@ -44,7 +45,22 @@ class Files:
 
     def workflow_at(self, form: Form, key: str = "run") -> Workflow:
         """The workflow that a form refers to. KeyError if it could not be read."""
-        return self.workflows[form.path(key).resolve()]
+        return self.workflows[self.key(form.path(key))]
+
+    def key(self, path: Path) -> Path:
+        """A path as files are known by; a misspelt one that was reported stands for the one that was meant."""
+        resolved = path.resolve()
+        return self.meant.get(resolved, resolved)
+
+    def present(self, path: Path, spot: Spotted) -> Path | None:
+        """The file that is named at `spot`; with a fault for one that is not there, the nearest of its folder."""
+        if path.is_file():
+            return path
+        near = neighbour(path)
+        self.found.append(spot.fault(f"there is no file {str(path)!r}", advice_for(path, near)))
+        if near is not None:
+            self.meant[path.resolve()] = near.resolve()
+        return near
 
     def tools(self, workflow: Workflow) -> dict[str, Tool]:
         """The tools a workflow sees: its catalogue, with what it overrides. An MCP tool stands under its full name."""
@@ -66,7 +82,7 @@ class Files:
     def layer(self, entry: str | dict[str, Tool], spot: Spotted) -> tuple[dict[str, Tool], Spotted]:
         if isinstance(entry, dict):
             return entry, spot
-        catalogue = self.catalogues.get(beside(spot.base, entry).resolve())
+        catalogue = self.catalogues.get(self.key(beside(spot.base, entry)))
         return (catalogue.tools if catalogue is not None else {}), spot
 
     def document(self, path: Path) -> Document:
@@ -82,9 +98,10 @@ class Files:
 
         `spot` is where the file is named and `kind` what is wanted there.
         """
-        if spot is not None and not path.is_file():
-            self.found.append(spot.fault(f"there is no file {str(path)!r}", neighbour(path)))
-            return None
+        if spot is not None:
+            if (there := self.present(path, spot)) is None:
+                return None
+            path = there
         document = self.document(path)
         if document.value is None or document.value is BROKEN:
             return None
@@ -108,8 +125,8 @@ class Files:
         workflow = builder.form(shape_of(document, builder), document.value)
         self.found += builder.faults + list(newer(workflow))
         self.workflows[path.resolve()] = workflow
-        for _, spot in catalogues_of(workflow):
-            self.add(beside(spot.base, str(value_at(spot))), spot, "tools")
+        for name, spot in catalogues_of(workflow):
+            self.add(beside(spot.base, name), spot, "tools")
         self.refer(workflow)
 
     def add_catalogue(self, path: Path, document: Document) -> None:
@@ -129,15 +146,13 @@ class Files:
                 self.text(part)
             elif isinstance(part, Body | Tool) and readable(part, "run"):
                 self.add(part.path("run"), part.at("run"), "workflow")
-            elif isinstance(part, ModelForm) and readable(part, "file") and not part.path("file").is_file():
-                path = part.path("file")
-                self.found.append(part.at("file").fault(f"there is no file {str(path)!r}", neighbour(path)))
+            elif isinstance(part, ModelForm) and readable(part, "file"):
+                self.present(part.path("file"), part.at("file"))
 
     def text(self, form: FileText) -> None:
         """Fill in the text of a prompt that stands in its own file."""
-        path, spot = form.path("file"), form.at("file")
-        if not path.is_file():
-            self.found.append(spot.fault(f"there is no file {str(path)!r}", neighbour(path)))
+        spot = form.at("file")
+        if (path := self.present(form.path("file"), spot)) is None:
             return
         raw = path.read_bytes()
         if len(raw) > LARGEST:
@@ -156,13 +171,19 @@ def readable(form: Form, key: str) -> bool:
     return key in form.given and form.sound(key) and isinstance(form[key], str)
 
 
-def neighbour(path: Path) -> str:
-    """The advice for a file that is not there: the nearest of its folder."""
-    folder = path.parent
-    if not folder.is_dir():
-        return f"there is no folder {str(folder)!r}"
-    near = nearest(path.name, (other.name for other in folder.iterdir() if other.is_file()))
-    return f"did you mean {str(beside(folder, near))!r}?" if near else ""
+def neighbour(path: Path) -> Path | None:
+    """The file of the same folder, and of the same kind, whose name is nearest."""
+    if not path.parent.is_dir():
+        return None
+    others = [other.name for other in path.parent.iterdir() if other.is_file()]
+    near = nearest(path.name, others)
+    return beside(path.parent, near) if near is not None else None
+
+
+def advice_for(path: Path, near: Path | None) -> str:
+    if near is not None:
+        return f"did you mean {str(near)!r}?"
+    return "" if path.parent.is_dir() else f"there is no folder {str(path.parent)!r}"
 
 
 def sort_of(document: Document) -> str | None:
@@ -215,10 +236,3 @@ def catalogues_of(workflow: Workflow) -> Iterator[tuple[str, Spotted]]:
         for index, entry in enumerate(workflow.tools):
             if isinstance(entry, str):
                 yield entry, workflow.at("tools", index)
-
-
-def value_at(spot: Spotted) -> Any:
-    value = spot.document.value
-    for key in spot.path:
-        value = value[key]
-    return value

@@ -55,6 +55,17 @@ class Spotted:
         return self.document.fault_in(self.path, word, what, instead)
 
     @property
+    def value(self) -> Any:
+        """What was written there; BROKEN where that is nothing."""
+        value = self.document.value
+        for key in self.path:
+            try:
+                value = value[key]
+            except (LookupError, TypeError):
+                return BROKEN
+        return value
+
+    @property
     def base(self) -> Path:
         """The folder of the file: what paths in it are relative to."""
         return Path(self.document.file).parent
