@@ -35,6 +35,7 @@ def test_null_content_is_no_text_and_never_the_word_none() -> None:
     """MS-03: a message without words has an empty text, in the history as well."""
     said = reply({"role": "assistant", "content": None})
     assert (said.text, said.message, said.finish) == ("", {"role": "assistant", "content": ""}, "stop")
+    assert reply({"role": "assistant", "content": None, "tool_calls": [call()]}).text == ""
 
 
 @pytest.mark.parametrize("message", [None, "hello", [], {}])
