@@ -19,7 +19,6 @@ from loopworth.router import Route, Router
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Executor
 from loopworth.runs.message import Message, system, user
-from loopworth.runs.outcome import Failed
 from loopworth.tools.gate import CHOICES, Gate
 from loopworth.tools.tool import Tool
 from loopworth.tools.toolbox import Toolbox
@@ -29,11 +28,10 @@ from loopworth.workflows.document import plain
 from loopworth.workflows.files import Files
 from loopworth.workflows.load import load_workflow
 from loopworth.workflows.pipeline import Pipeline, Step
-from loopworth.workflows.templates import TemplateFault, expression, template, text
+from loopworth.workflows.templates import expression, template, text
 from loopworth.workflows.types import Type, parse_type
 
 Names = Mapping[str, Any]
-Value = Callable[[Names], Any]
 SPEECHES: dict[str, type[Native] | type[Json]] = {"native": Native, "json": Json}
 
 
@@ -112,7 +110,7 @@ class Builder:
     def executor(self, workflow: spec.Workflow, tools: Toolbox) -> Executor:
         match workflow:
             case spec.Pipeline():
-                return Pipeline(self.steps(workflow, tools), evaluated(plain(workflow.answer)))
+                return Pipeline(self.steps(workflow, tools), template(plain(workflow.answer)))
             case spec.Router():
                 return self.router(workflow, tools)
             case spec.Loop():
@@ -158,8 +156,8 @@ class Builder:
             step.id or str(number),
             act,
             frozenset(reads),
-            None if when is None else held(when.holds),
-            None if each is None else held(each),
+            None if when is None else when.holds,
+            None if each is None else each,
             writes=reach.writes(step, self.files.tools(workflow), self.files),
             barrier=step.verb == "check",
             title=f"step {step.id!r}" if step.id else f"step {number} ({step.verb}, line {line})",
@@ -173,21 +171,21 @@ class Builder:
             case "run":
                 made = self.workflow(self.files.workflow_at(body))
                 arguments = template(plain(body.with_))
-                return verbs.run(made.executor, held(arguments), made.limits), arguments.reads
+                return verbs.run(made.executor, arguments, made.limits), arguments.reads
             case "ask" | "choose":
                 return self.asked(body, workflow)
             case "check":
                 holds = expression(body.check or "")
                 words, read = otherwise_words(body)
-                return verbs.check(held(holds.holds), words), holds.reads | read
+                return verbs.check(holds.holds, words), holds.reads | read
         value = template(plain(body.set_))
-        return verbs.assign(held(value)), value.reads
+        return verbs.assign(value), value.reads
 
     def call(self, body: spec.Body, tools: Toolbox) -> tuple[verbs.Act, frozenset[str]]:
         tool = tools[body.call or ""]
         fields = tool.parameters.get("properties", {})
         arguments = template({name: plain(value, fields.get(name)) for name, value in body.with_.items()})
-        return verbs.call(tool.name, held(arguments)), arguments.reads
+        return verbs.call(tool.name, arguments), arguments.reads
 
     def asked(self, body: spec.Body, workflow: spec.Workflow) -> tuple[verbs.Act, frozenset[str]]:
         said = body.ask if body.verb == "ask" else body.choose
@@ -217,10 +215,10 @@ class Builder:
         description = body.description if isinstance(body, spec.Route) else None
         if body.verb != "run":
             act, _ = self.act(body, workflow, tools)
-            return Route(verbs.Alone(act), None if when is None else held(when.holds), description)
+            return Route(verbs.Alone(act), None if when is None else when.holds, description)
         made = self.workflow(self.files.workflow_at(body))
         given = template({**same_names(workflow, made), **plain(body.with_)})
-        return Route(made.executor, None if when is None else held(when.holds), description, made.limits, held(given))
+        return Route(made.executor, None if when is None else when.holds, description, made.limits, given)
 
     def loop(self, workflow: spec.Loop, tools: Toolbox) -> Loop:
         made, output = self.model(workflow.model), spec.output_type(workflow)
@@ -237,38 +235,26 @@ class Builder:
         )
 
 
-def held(value: Value) -> Value:
-    """`value`, failing as a step does where its expression fails on the data of the run."""
-
-    def evaluate(names: Names) -> Any:
-        try:
-            return value(names)
-        except TemplateFault as fault:
-            raise Failed(str(fault)) from None
-
-    return evaluate
-
-
-def evaluated(written: Any) -> Value:
-    return held(template(written))
-
-
 def messages(instructions: spec.Prompt | None, said: Any) -> tuple[Callable[[Names], list[Message]], frozenset[str]]:
     """What makes a conversation's first messages: the instructions as the system's, then the prompt."""
-    parts = [(system, instructions), (user, said)]
-    made = [(role, template(spec.prompt(part))) for role, part in parts if part is not None]
+    parts = [
+        spoken(role, spec.prompt(part)) for role, part in ((system, instructions), (user, said)) if part is not None
+    ]
 
     def opening(names: Names) -> list[Message]:
-        return [message for role, part in made for message in spoken(role, held(part)(names))]
+        return [message for made, _ in parts for message in made(names)]
 
-    return opening, frozenset[str]().union(*(part.reads for _, part in made))
+    return opening, frozenset[str]().union(*(read for _, read in parts))
 
 
-def spoken(role: Callable[[Any], Message], value: Any) -> list[Message]:
-    """A prompt's value as messages: a list of them as it stands, anything else as the text of one."""
-    if isinstance(value, list) and all(isinstance(one, dict) and "role" in one for one in value):
-        return value
-    return [role(text(value).strip())]
+def spoken(
+    role: Callable[[Any], Message], prompt: str | list[dict[str, Any]]
+) -> tuple[Callable[[Names], list[Message]], frozenset[str]]:
+    """A prompt as messages: those written in the file, or one of `role`. What data says is only ever text in them."""
+    made = template(prompt)
+    if isinstance(prompt, list):
+        return made, made.reads
+    return lambda names: [role(text(made(names)).strip())], made.reads
 
 
 def gate(said: spec.GateSpec) -> Gate:
@@ -286,7 +272,7 @@ def condition(workflow: spec.Workflow) -> Condition | None:
     if workflow.check is None:
         return None
     words, _ = otherwise_words(workflow)
-    return Condition(held(expression(workflow.check).holds), words)
+    return Condition(expression(workflow.check).holds, words)
 
 
 def otherwise_words(form: spec.Body | spec.Workflow) -> tuple[Callable[[Names], str], frozenset[str]]:
@@ -295,7 +281,7 @@ def otherwise_words(form: spec.Body | spec.Workflow) -> tuple[Callable[[Names], 
         said = f"`{form.check}` does not hold"
         return lambda names: said, frozenset()  # noqa: ARG005
     made = template(plain(form.else_))
-    return lambda names: text(held(made)(names)), made.reads
+    return lambda names: text(made(names)), made.reads
 
 
 def limits(budget: spec.Budget | None) -> Limits:
