@@ -97,6 +97,12 @@ class Loaded:
         except WorkflowFault as fault:
             self.found += fault.faults
 
+    def check(self) -> None:
+        """Check all that was read."""
+        self.files.found += check.faults(self.files)
+        for path, comparison in self.comparisons.items():
+            self.found += faults_of(comparison, self.tasks.get(path), self.files)
+
     def columns(self, path: Path, rename: dict[str, str], owner: Path) -> dict[str, str]:
         """What can be renamed; with a fault for a column that is not there, the nearest one."""
         if not rename:
@@ -121,9 +127,7 @@ def load(*paths: Path | str) -> Loaded:
     loaded = Loaded()
     for path in paths:
         loaded.add(Path(path))
-    loaded.files.found += check.faults(loaded.files)
-    for path, comparison in loaded.comparisons.items():
-        loaded.found += faults_of(comparison, loaded.tasks.get(path), loaded.files)
+    loaded.check()
     return loaded
 
 
