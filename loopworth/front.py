@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from loopworth.models import Model, open_model, prepare
 from loopworth.runs.journal import Journal
@@ -14,6 +14,27 @@ from loopworth.runs.outcome import Outcome
 from loopworth.runs.world import Ask, Live
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled, compile
+from loopworth.workflows.faults import Fault
+from loopworth.workflows.load import load_workflow
+from loopworth.workflows.spec import Workflow
+
+if TYPE_CHECKING:
+    from loopworth.comparisons.execution import Progress
+    from loopworth.comparisons.result import Result
+
+__all__ = ["check", "compare", "compile", "load", "opened", "run", "run_sync"]
+
+
+def load(path: str | Path) -> Workflow:
+    """A workflow file as its typed spec. Raises `WorkflowFault` with every fault of every file it refers to."""
+    return load_workflow(path)[0]
+
+
+def check(*paths: str | Path) -> list[Fault]:
+    """Every fault of files of any kind (workflows, catalogues, comparisons, tasks) and of all they refer to."""
+    from loopworth.comparisons import language  # imported here: a run needs nothing of comparisons
+
+    return language.load(*paths).faults
 
 
 @asynccontextmanager
@@ -52,3 +73,13 @@ async def run(
 def run_sync(workflow: Compiled | str | Path, input: dict[str, Any], *, ask: Ask | None = None) -> Outcome:
     """As `run`, for a program without an event loop."""
     return asyncio.run(run(workflow, input, ask=ask))
+
+
+async def compare(path: str | Path, *, watch: Callable[[Progress], None] | None = None, keep: bool = True) -> Result:
+    """Run a comparison file to its end; `watch` is told how far it has come, `keep` keeps transcripts and events.
+
+    Raises `WorkflowFault`, `Unavailable`. Cancelled, it returns what is done.
+    """
+    from loopworth.comparisons import comparison, execution  # imported here: a run needs nothing of comparisons
+
+    return await execution.compare(comparison.load(path), watch=watch, keep=keep)

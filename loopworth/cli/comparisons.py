@@ -13,7 +13,7 @@ from loopworth.cli.status import DONE, FAILED, UserFault
 from loopworth.cli.terminal import output, write_json
 
 if TYPE_CHECKING:
-    from loopworth.comparisons.execution import Result
+    from loopworth.comparisons.result import Result
 
 Required = Literal["earns", "keeps"]
 

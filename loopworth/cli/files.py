@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sized
 from pathlib import Path
 from typing import Annotated
 
@@ -26,27 +27,32 @@ def check(
     elif faults:
         for fault in faults:
             output().print(shown(str(fault)), soft_wrap=True)
-        complain(f"{len(faults)} fault{'s' * (len(faults) > 1)} in {len({fault.file for fault in faults})} file(s)")
+        complain(f"{counted(faults, 'fault')} in {counted({fault.file for fault in faults}, 'file')}")
     else:
-        output().print(f"no faults in {len(files)} file{'s' * (len(files) > 1)}")
+        output().print(f"no faults in {counted(files, 'file')}")
     raise typer.Exit(FAULTY if faults else DONE)
 
 
 def listed(path: Path) -> list[Path]:
-    """The file itself, or the YAML files below a folder."""
+    """The file itself, or the YAML files below a folder, save in its hidden folders."""
     if not path.is_dir():
         return [path]
-    found = sorted(file for pattern in ("*.yaml", "*.yml") for file in path.rglob(pattern))
+    below = sorted(file for pattern in ("*.yaml", "*.yml") for file in path.rglob(pattern))
+    found = [file for file in below if not any(part.startswith(".") for part in file.relative_to(path).parts)]
     if not found:
         raise UserFault(f"{path}: there is no YAML file in this folder")
     return found
+
+
+def counted(things: Sized, name: str) -> str:
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
 
 
 def schema(
     to: Annotated[Path | None, typer.Option("--output", "-o", help="Write the schema to this file.")] = None,
 ) -> None:
     """Write the JSON Schema of the language, for editors."""
-    from loopworth.comparisons.language import schema as made
+    from loopworth.comparisons.language import schema as made  # imported here, with the whole language
 
     text = json.dumps(made(), indent=2)
     if to is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from loopworth.cli.status import UserFault
 from loopworth.cli.terminal import output, shown, write_json
@@ -26,7 +26,7 @@ def models(ctx: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         write_json(found)
         return
-    table = Table("model", "download", "licence", "weights", box=None)
+    table = Table("model", "download", "licence", Column("weights", overflow="fold"), box=None)
     for one in found:
         size = f"{one['wheel_bytes'] / 1e6:.0f} MB"
         table.add_row(shown(one["name"]), size, shown(one["licence"]), shown(one["path"] or "not installed"))

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 import loopworth
 from loopworth.cli.gate import TerminalGate
 from loopworth.cli.inputs import given
 from loopworth.cli.interruption import finish
-from loopworth.cli.status import of_exit
+from loopworth.cli.status import UserFault, of_exit
 from loopworth.cli.terminal import complain, output, shown, write_json
+from loopworth.models import ModelSpec, spec_faults
 from loopworth.runs.message import Message
 from loopworth.runs.outcome import Outcome, Said
 from loopworth.runs.usage import Usage
@@ -32,7 +32,7 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Run a workflow once and show its answer, exit reason, calls, tokens, cost and latency."""
-    compiled = loopworth.compile(file, model=model)
+    compiled = loopworth.compile(file, model=None if model is None else named(model))
     answers = given(input or (), compiled.input.schema)
     traceback = bool(ctx.find_root().params.get("traceback"))
 
@@ -48,6 +48,13 @@ def run(
     finish(loopworth.run(compiled, answers, ask=TerminalGate()), tell)
 
 
+def named(model: str) -> str:
+    """The name of a model that can be asked."""
+    for _, what, instead in spec_faults(ModelSpec(model)):
+        raise UserFault(f"--model {model}: {what}\n    {instead}".rstrip())
+    return model
+
+
 def report(outcome: Outcome) -> dict[str, Any]:
     """Everything a run left, for `--json`. What is unknown is null, never 0."""
     return {
@@ -58,7 +65,7 @@ def report(outcome: Outcome) -> dict[str, Any]:
         "model_calls": outcome.model_calls,
         "tool_calls": outcome.tool_calls,
         "path": outcome.path,
-        "usage": spent(outcome.usage),
+        "usage": outcome.usage,
         "seconds": outcome.seconds,
         "latency": outcome.latency,
         "gates": outcome.gates,
@@ -67,21 +74,14 @@ def report(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def spent(usage: Usage) -> dict[str, Any]:
-    """A usage with all its fields: the encoder leaves out those at their default."""
-    return {name: getattr(usage, name) for name in usage.__struct_fields__}
-
-
 def show(outcome: Outcome, transcript: bool) -> None:
     console = output()
     if transcript:
         for said in outcome.transcript:
             console.print(line(said), soft_wrap=True)
         console.print()
-    table = Table.grid(padding=(0, 2))
     for name, value in facts(outcome).items():
-        table.add_row(Text(name, "dim"), value)
-    console.print(table)
+        console.print(Text(f"{name:<9}", "dim").append_text(indented(value)), soft_wrap=True)
 
 
 def facts(outcome: Outcome) -> dict[str, Text]:
@@ -97,6 +97,11 @@ def facts(outcome: Outcome) -> dict[str, Text]:
         "latency": Text(f"{outcome.latency:.2f} s"),
     }
     return {name: text for name, text in rows.items() if text.plain}
+
+
+def indented(text: Text) -> Text:
+    """The text with its further lines below its first."""
+    return Text("\n" + " " * 9).join(text.split("\n"))
 
 
 def tokens(usage: Usage) -> str:

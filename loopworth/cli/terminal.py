@@ -50,16 +50,18 @@ def complain(message: str) -> None:
 
 def write_json(value: Any) -> None:
     """The one JSON document on standard output: plain ASCII, so nothing in it can reach the terminal raw."""
-    plain = msgspec.to_builtins(value, enc_hook=str)
-    text = json.dumps(finite(plain), indent=2)
+    text = json.dumps(plain(value), indent=2, default=str)
     sys.stdout.write(text.replace("\x7f", "\\u007f") + "\n")
     sys.stdout.flush()
 
 
-def finite(value: Any) -> Any:
-    """The value with nan and infinities, which JSON does not have, as null."""
-    if isinstance(value, float):
-        return value if value - value == 0 else None
+def plain(value: Any) -> Any:
+    """The value as JSON has it: our values with all their fields, the tagged with their type; nan is null."""
+    if isinstance(value, msgspec.Struct):
+        kind = {"type": type(value).__name__} if value.__struct_config__.tag else {}
+        return kind | {name: plain(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, dict):
-        return {str(key): finite(item) for key, item in value.items()}
-    return [finite(item) for item in value] if isinstance(value, list | tuple) else value
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, float) and value - value != 0:
+        return None
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import pathlib
-import pty
 import re
 import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
 from loopworth.cli.gate import NOBODY, TerminalGate, read
 from loopworth.runs.world import Question
+from tests.cli.kit import Terminal
 
 ASKED = """
 import asyncio
@@ -31,7 +27,6 @@ async def main():
 for decision in asyncio.run(main()):
     print("DECIDED", decision.choice, repr(decision.note), decision.by)
 """
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
@@ -63,41 +58,8 @@ def test_without_a_terminal_a_gate_rejects(capsys: pytest.CaptureFixture[str]) -
     assert '"amount": 5' in capsys.readouterr().err
 
 
-class Terminal:
-    """A child process on a terminal of its own: what it shows, and what is typed."""
-
-    def __init__(self, code: str) -> None:
-        self.far, near = pty.openpty()
-        command = [sys.executable, "-c", code]
-        self.process = subprocess.Popen(command, stdin=near, stdout=near, stderr=near, cwd=ROOT, start_new_session=True)
-        os.close(near)
-        self.seen = ""
-
-    def until(self, text: str) -> str:
-        """Read until `text` is shown; returns all that was shown so far."""
-        deadline = time.monotonic() + 30
-        while text not in self.seen:
-            assert time.monotonic() < deadline, self.seen
-            self.seen += self.more()
-        return self.seen
-
-    def more(self) -> str:
-        try:
-            return os.read(self.far, 4096).decode("utf-8")
-        except OSError:
-            raise AssertionError(f"the process ended after: {self.seen}") from None
-
-    def type(self, text: str) -> None:
-        os.write(self.far, text.encode())
-
-    def close(self) -> int:
-        status = self.process.wait(30)
-        os.close(self.far)
-        return status
-
-
 def asked(arguments: dict[str, object], times: int = 1) -> Terminal:
-    return Terminal(ASKED.format(arguments=arguments, times=times))
+    return Terminal("-c", ASKED.format(arguments=arguments, times=times))
 
 
 def test_a_gate_shows_the_exact_arguments_and_takes_a_word() -> None:

@@ -1,0 +1,73 @@
+"""`loopworth check` and `loopworth schema`."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+from tests.cli.kit import HELLO, command, written
+
+MISSPELT = HELLO.replace("shape:", "shap:").replace("{{ question }}", "{{ questio }}")
+
+
+def test_check_reports_every_fault_of_every_file(tmp_path: pathlib.Path) -> None:
+    """All files, all faults, each with its line, column and what to write instead; status 2."""
+    written(tmp_path, good=HELLO, one=MISSPELT, two=HELLO.replace("answer:", "anser:"))
+    done = command("check", tmp_path / "good.yaml", tmp_path / "one.yaml", tmp_path / "two.yaml")
+    assert done.exit_code == 2
+    heads = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
+    assert [head.partition("  ")[0] for head in heads] == [
+        f"{tmp_path}/one.yaml:2:1",
+        f"{tmp_path}/one.yaml:7:14",
+        f"{tmp_path}/two.yaml:8:1",
+    ]
+    assert "did you mean 'shape'?" in done.stdout
+    assert "3 faults in 2 files" in done.stderr
+
+
+def test_check_of_sound_files_says_so(tmp_path: pathlib.Path) -> None:
+    """A folder means the YAML files below it; hidden folders, such as an environment's, are left out."""
+    written(tmp_path, good=HELLO)
+    (tmp_path / ".venv").mkdir()
+    written(tmp_path / ".venv", foreign="a: 1")
+    done = command("check", tmp_path)
+    assert (done.exit_code, done.stdout) == (0, "no faults in 1 file\n")
+
+
+def test_check_as_json(tmp_path: pathlib.Path) -> None:
+    """Standard output is one JSON list, for editors and scripts."""
+    written(tmp_path, one=MISSPELT)
+    done = command("check", "--json", tmp_path / "one.yaml")
+    faults = json.loads(done.stdout)
+    assert (done.exit_code, [fault["line"] for fault in faults]) == (2, [2, 7])
+    assert set(faults[0]) == {"file", "line", "column", "what", "instead"}
+
+
+def test_check_of_what_is_not_there(tmp_path: pathlib.Path) -> None:
+    """A missing file and a folder without YAML are told, not raised."""
+    missing, empty = command("check", tmp_path / "nowhere.yaml"), command("check", tmp_path)
+    assert (missing.exit_code, empty.exit_code) == (2, 2)
+    assert "cannot be read: No such file" in missing.stdout
+    assert "there is no YAML file in this folder" in empty.stderr
+
+
+def test_a_file_name_cannot_reach_the_terminal_raw(tmp_path: pathlib.Path) -> None:
+    """Names of files are data too."""
+    (tmp_path / "a\x1b[2Jb.yaml").write_text("x", "utf-8")
+    done = command("check", tmp_path)
+    assert "\x1b" not in done.output
+    assert "a\\x1b[2Jb.yaml:1:1" in done.stdout
+
+
+def test_schema_is_json_on_standard_output_or_in_a_file(tmp_path: pathlib.Path) -> None:
+    """`loopworth schema` prints what `-o` writes."""
+    printed, kept = command("schema"), command("schema", "-o", tmp_path / "schema.json")
+    assert (printed.exit_code, kept.exit_code, kept.stdout) == (0, 0, "")
+    assert json.loads(printed.stdout) == json.loads((tmp_path / "schema.json").read_text("utf-8"))
+
+
+def test_a_schema_that_cannot_be_written_is_no_traceback(tmp_path: pathlib.Path) -> None:
+    """A disk that refuses is the outside world: status 3."""
+    done = command("schema", "-o", tmp_path / "nowhere" / "schema.json")
+    assert done.exit_code == 3
+    assert "No such file or directory" in done.stderr
