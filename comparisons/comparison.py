@@ -115,9 +115,9 @@ def built(
 SPEND = ("tokens", "usd", "time")
 
 
-def scored_by(score: str | dict[str, Any]) -> Scorer:
-    """The score that the file names, with its options."""
-    [(name, options)] = score.items() if isinstance(score, dict) else [(score, None)]
+def scored_by(score: str | dict[str, Any] | None) -> Scorer:
+    """The score that the file names, with its options; `equals` where it names none."""
+    [(name, options)] = score.items() if isinstance(score, dict) else [(score or "equals", None)]
     return scorer(name, plain(options or {}))
 
 

@@ -222,6 +222,8 @@ def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
         yield f"interrupted after {len(result.final)} of {len(result.order)} runs: no verdict on a part of the plan"
     if result.stopped:
         yield f"stopped after {len(result.final)} of {len(result.order)} runs: {result.stopped}"
+    if len(arms) == 1:
+        yield "one arm alone: nothing is compared"
     said = defaultdict[str, list[str]](list)
     for arm in arms:
         for warning in arm_warnings(result, arm):

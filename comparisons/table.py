@@ -175,11 +175,12 @@ def differences(result: Result) -> Iterable[RenderableType]:
     if verdict is None:
         return
     level = f"{percent(verdict.arms[0].error)} interval"  # one error for all pairs
-    made = table("arm", "against", "n", "only it", "only other", "gain", level, "verdict", left=2)
+    made = table("arm", "against", "n", "won", "lost", "gain", level, "verdict", left=2)
     for one in verdict.arms:
         made.add_row(*map(Text, difference_row(one)))
-    made.columns[6].no_wrap = True
-    yield headed("paired differences", made)
+    for column in made.columns:
+        column.no_wrap = True
+    yield headed("paired differences: tasks won and lost against the arm that held the place", made)
     for one in verdict.arms:
         yield Text(shown(f"{models(result, one)}{one.words}", 4 * LONGEST) + "\n")
     yield Text("verdict: ", style="bold").append(verdict.token).append(f" — {shown(verdict.words)}\n", style="not bold")

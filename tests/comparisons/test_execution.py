@@ -173,7 +173,10 @@ def test_a_bug_in_a_score_is_that_trials_end() -> None:
 class Stubborn:
     """Does not end when it is cancelled."""
 
+    began = 0
+
     async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:  # noqa: ARG002
+        self.began += 1
         until = time.monotonic() + 1.5
         while time.monotonic() < until:
             try:
@@ -185,7 +188,8 @@ class Stubborn:
 
 def test_cancelling_returns_what_is_done_within_two_seconds() -> None:
     """What was in flight is kept as cancelled, also where it does not end; there is no verdict."""
-    arms = [arm("quick", Says(str)), arm("stuck", Asks(HERE.key), HERE), arm("stubborn", Stubborn(), THERE)]
+    stubborn = Stubborn()
+    arms = [arm("quick", Says(str)), arm("stuck", Asks(HERE.key), HERE), arm("stubborn", stubborn, THERE)]
     models = {"vllm/here": Endpoint(lambda *_: asyncio.sleep(60), "slow"), "vllm/there": Endpoint(same, "other", 1)}
 
     async def run() -> tuple[Any, float]:
@@ -200,6 +204,7 @@ def test_cancelling_returns_what_is_done_within_two_seconds() -> None:
     ends = sorted((trial.arm, trial.exit) for trial in result.final)
     assert ends == [("quick", "success")] * 5 + [("stubborn", "cancelled")] + [("stuck", "cancelled")] * 2
     assert took < 2
+    assert stubborn.began == 1, "no run is begun after the end"
     assert (result.interrupted, result.status, result.verdict) == (True, 130, None)
 
 
