@@ -54,8 +54,8 @@ class Reply(Value, frozen=True):
 
     `finish` is normalised: `stop`, `tool_calls`, or a bad end, one of `runs.outcome.BAD_FINISH` (`length`,
     `content_filter`, `refusal`, `context_overflow`, `time_limit`); `note` is its reason in words. `seconds` is the
-    service time of the request that succeeded; `waits` are the spans (start, end; run clock) in which the call was
-    queueing for the endpoint or sleeping off a rate limit. `attempts` lists every request, the failed ones too.
+    call's whole time less its `waits`, the spans (start, end; seconds since the call began) in which it was queueing
+    for the endpoint or sleeping off a rate limit. `attempts` lists every request, the failed ones too.
     """
 
     message: Message
