@@ -26,7 +26,8 @@ NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 TAGGED = re.compile(r"(?:&[^\s,\[\]{}]+\s+)?(!\S*)")
 ENTRY = re.compile(r"(?P<lead>\s*(?:- +)*(?:[\w.\"'-]+\s*:\s+|- +))(?P<value>\S.*?)\s*$")
 BRACES = re.compile(r"\{[{%].*?[%}]\}", re.DOTALL)
-HOLE = "\ue000"  # stands for a value that could not be read, so that the rest of the file still is
+BREAKS = "\x85\u2028\u2029"  # YAML 1.1 ended lines there, 1.2 does not
+HOLE = "\ue000hole\ue000"  # stands for a value that could not be read, so that the rest of the file still is
 
 
 class Int(int):
@@ -192,16 +193,26 @@ def parse(text: str, file: str) -> Document:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if len(text.encode()) > LARGEST:
         return Document(file, None, [too_large(file)])
-    root, faults = compose(text, file)
+    stand_ins = dict(zip(BREAKS, unused(text), strict=True))
+    root, faults = compose(text.translate({ord(broken): sign for broken, sign in stand_ins.items()}), file)
     if root is None:
         if not faults:
             faults = [Fault(file, 1, 1, "the file is empty")]
         return Document(file, None, faults, text)
-    reader = Reader(text, file)
+    reader = Reader(text, file, {ord(sign): broken for broken, sign in stand_ins.items()})
     value = reader.value(root, ())
     if isinstance(value, dict):
         value = {key: part for key, part in value.items() if not key.startswith("x-")}
     return Document(file, value, faults + reader.faults, text, reader.spots)
+
+
+def unused(text: str) -> list[str]:
+    """Signs to stand in for `BREAKS`, none of which is in the text, also not as an escape."""
+    if not any(sign in text for sign in BREAKS):
+        return list(BREAKS)
+    lower = text.lower()
+    free = (code for code in range(0xF0000, 0xFFFFE) if chr(code) not in text and f"{code:x}" not in lower)
+    return [chr(next(free)) for _ in BREAKS]
 
 
 def compose(text: str, file: str) -> tuple[Any, list[Fault]]:
@@ -249,43 +260,52 @@ def slip(error: Any, line: str, mark: Any) -> tuple[str, str, bool, Any]:
     problem, context, start = error.problem or "", error.context or "", error.context_mark
     entry = ENTRY.match(line)
     value = entry["value"] if entry else line.strip()
-    here = start is None or start.line == mark.line
     if "'\\t'" in problem:
         return "tabs are not allowed", "indent with spaces", False, mark
-    if "escape character" in problem:
-        return f"{problem} in double quotes", "write patterns in single quotes: '[0-9]\\d'", True, mark
-    if re.search(r'\{\{\s*"[^"{}]*"\s*:', value):
-        return "`{{` starts a template, and this is not one", f"{JSON_BRACES}; put the text in '…' or use |", True, mark
-    if value.startswith("{{"):
-        return "an unquoted `{{` is YAML's own brace", QUOTE, True, mark
+    if words := of_one_line(problem, context, value, start is None or start.line == mark.line):
+        return *words, True, mark
+    if "mapping values are not allowed" in problem and entry and entry.start("value") < mark.column:
+        return "the text has `: ` in it", "quote it, or use |", True, mark
     if "mapping values are not allowed" in problem:
-        if entry and entry.start("value") < mark.column:
-            return "the text has `: ` in it", "quote it, or use |", True, mark
         return "a key is not possible here", "keys of one mapping start in one column", False, mark
-    if "flow" in context and here and re.search(r"got '(\{|\[|<scalar>)'", problem):
-        return "the text inside { } is cut short here", "inside { } quote it, or use one line per key", True, mark
     if "flow" in context:
         return f"the `{'[' if 'sequence' in context else '{'}` here is not closed", "close it", False, start or mark
-    if "found '<scalar>'" in problem and value[:1] in ("'", '"'):
-        return "text after the closing quote", "wrap all in '…'", True, mark
-    if "undefined alias" in problem:
-        return problem.replace("found ", ""), "put a text that starts with * in quotes", True, mark
     if "quoted scalar" in context:
         return "the quote here is not closed", "close it", False, start or mark
-    if "cannot start any token" in problem:
-        return f"an unquoted text cannot start with {problem.split()[2]}", "put it in quotes", True, mark
     if "another document" in problem:
         return "a second document starts here", "one document a file", False, mark
     if "<block end>" in problem:
         return "this line does not fit the lines above it", "check the indentation", False, mark
-    return f"{context} {problem}".strip(), "", False, mark
+    what = f"{context} {problem}".strip().removesuffix(" here")
+    return what, "start a new line, or put the text in quotes", False, mark
+
+
+def of_one_line(problem: str, context: str, value: str, here: bool) -> tuple[str, str] | None:
+    """What is wrong and what to write, for a slip that one line holds the whole of; `here`: it begins on that line."""
+    if "escape character" in problem:
+        return f"{problem} in double quotes", "write patterns in single quotes: '[0-9]\\d'"
+    if re.search(r'\{\{\s*"[^"{}]*"\s*:', value):
+        return "`{{` starts a template, and this is not one", f"{JSON_BRACES}; put the text in '…' or use |"
+    if value.startswith("{{"):
+        return "an unquoted `{{` is YAML's own brace", QUOTE
+    if "flow" in context and here and re.search(r"got '(\{|\[|<scalar>)'", problem):
+        return "the text inside { } is cut short here", "inside { } quote it, or use one line per key"
+    if "found '<scalar>'" in problem and value[:1] in ("'", '"'):
+        return "text after the closing quote", "wrap all in '…'"
+    if "undefined alias" in problem:
+        return problem.replace("found ", ""), "put a text that starts with * in quotes"
+    if "cannot start any token" in problem:
+        return f"an unquoted text cannot start with {problem.split()[2]}", "put it in quotes"
+    if "node content" in problem:
+        return f"nothing is open that {problem.split()[-1]} could close", "put it in quotes"
+    return None
 
 
 class Reader:
     """The constructor: nodes to plain values, with the place of each; collects what is not loopworth's YAML."""
 
-    def __init__(self, text: str, file: str) -> None:
-        self.text, self.file = text, file
+    def __init__(self, text: str, file: str, signs: Mapping[int, str]) -> None:
+        self.text, self.file, self.signs = text, file, signs
         self.faults: list[Fault] = []
         self.spots: dict[Place, Spot] = {}
         self.seen: set[int] = set()
@@ -335,13 +355,22 @@ class Reader:
         return BROKEN
 
     def scalar(self, node: Any) -> Any:
-        text = node.value
-        if text == HOLE:
+        if node.value == HOLE and not node.style:
             return BROKEN
+        text = self.whole(node)
         if node.anchor and node.anchor.startswith("&"):
             self.fault(node.start_mark, "`&&` is YAML's anchor here", "write `and`, and wrap all in '…'")
             return BROKEN
         return text if node.style else plain_scalar(text)
+
+    def whole(self, node: Any) -> str:
+        """The text of a scalar, with the halves of `\\ud83d\\ude00` joined; a half alone is no character."""
+        text = str(node.value).translate(self.signs)
+        try:
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            self.fault(node.start_mark, "half of a surrogate pair is no character", "write the character itself")
+            return ""
 
     def sequence(self, node: Any, path: Place) -> list[Any]:
         return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
@@ -405,7 +434,7 @@ class Reader:
             shown = node.value or "nothing"
             self.fault(node.start_mark, f"a key must be a text, and {shown} is not", f"quote it: '{node.value}'")
             return None
-        return str(node.value)
+        return self.whole(node)
 
 
 def spot(mark: Any) -> Mark:

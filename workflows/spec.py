@@ -216,7 +216,7 @@ class Tool(Form):
     SOURCES: ClassVar[tuple[str, ...]] = ("python", "run", "builtin", "mcp")
 
 
-Catalogue = dict[ToolName, Tool]
+Catalogue = dict[Name, Tool]
 
 
 class CatalogueFile(Form):
