@@ -10,9 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
-import msgspec
-
-from loopworth.runs.journal import Record
+from loopworth.runs.journal import Record, reader
 from loopworth.runs.message import Reply
 from loopworth.runs.observation import FAILED, Observation
 from loopworth.runs.outcome import Exit, Stop
@@ -170,5 +168,5 @@ class Budget:
         return min(ends, key=lambda end: end[0]) if ends else None
 
 
-reply_of = msgspec.json.Decoder(Reply).decode
-observation_of = msgspec.json.Decoder(Observation).decode
+reply_of = reader(Reply)
+observation_of = reader(Observation)

@@ -19,8 +19,9 @@ from typing import Any, Protocol
 import msgspec
 
 from loopworth.runs.budget import Budget, Limits, reply_of
+from loopworth.runs.divergence import difference
 from loopworth.runs.events import AnyEvent, GateAsked, GateDecided, LimitHit, ModelCalled, ToolCalled
-from loopworth.runs.journal import Journal, Record, body, digest
+from loopworth.runs.journal import Asked, Journal, Record, asked, body, encode, reader
 from loopworth.runs.message import Message, Reply, Request, ToolCall
 from loopworth.runs.observation import Observation, Status
 from loopworth.runs.outcome import BAD_FINISH, Diverged, Exit, Failed, Fenced, Outcome, Said, Stop, Waiting
@@ -32,7 +33,9 @@ GRACE = 0.2
 MOST_OUTPUT = 2048
 """Output tokens that a model call may use where neither the file nor the model says."""
 
-decision_of = msgspec.json.Decoder(Decision).decode
+decision_of = reader(Decision)
+refusal_of = reader(tuple[Exit, str | None, str])
+UNRECORDED = Asked("", b"")
 
 
 class ToolLayer(Protocol):
@@ -118,7 +121,9 @@ class Effects:
 
     def record(self, message: Message, id: str | None = None) -> None:
         """Put a message into the run's transcript, as said here."""
-        self.items.append(Said(self.id if id is None else id, message))
+        said = Said(self.id if id is None else id, message)
+        self.items.append(said)
+        self.world.heard(said)
 
     def trace(self) -> list[AnyEvent]:
         """All events below this place, in program order."""
@@ -147,26 +152,28 @@ class Effects:
 
     # -- the journal -----------------------------------------------------------------------------------------------
 
-    def hash(self, request: Any) -> str:
-        return "" if self.journal is None else digest(request)
+    def asked(self, request: Any) -> Asked:
+        """What binds a record to this request; nothing is hashed where nothing is recorded."""
+        return UNRECORDED if self.journal is None else asked(request)
 
-    def seen(self, id: str, hash: str) -> Record | None:
+    def seen(self, id: str, asked: Asked) -> Record | None:
         """The record under `id`, if there is one. Raises `Diverged` on another hash, `Stop` on a recorded refusal."""
         record = None if self.journal is None else self.journal.records.get(id)
         if record is None:
             return None
-        if record.hash != hash:
-            raise Diverged(f"{id}: the recording holds another request under this id ({record.hash}, now {hash})")
+        if record.hash != asked.hash:
+            raise Diverged(difference(id, record.request, asked.request))
         if record.kind == "limit":
-            exit, owner, note = msgspec.json.decode(record.body)
+            exit, owner, note = refusal_of(record.body)
             self.emit(LimitHit(id, exit, owner or ""))
             raise Stop(exit, owner, note)
         return record
 
-    async def keep(self, id: str, hash: str, kind: Any, value: Any, began: float | None = None) -> None:
+    async def keep(self, id: str, asked: Asked, kind: Any, value: Any, began: float | None = None) -> None:
         if self.journal is not None:
             now = self.clock()
-            await self.journal.put(id, Record(hash, kind, body(value), now if began is None else began, now))
+            span = (now if began is None else began, now)
+            await self.journal.put(id, Record(asked.hash, kind, body(value), *span, asked.request))
 
     # -- effects ---------------------------------------------------------------------------------------------------
 
@@ -176,24 +183,27 @@ class Effects:
         `beyond` is the last word of `on_limit: answer`: it may pass this place's own budget.
         """
         id = self.path + name
-        hash = self.hash(request)
-        record = self.seen(id, hash)
-        began = self.clock()
-        if record is not None and record.kind == "model":
-            began, reply = record.began, reply_of(record.body)
+        asked = self.asked(request)
+        record = self.seen(id, asked)
+        if record is not None:
+            reply = self.answered(id, request, reply_of(record.body), record.began)
         else:
-            reply = await self.ask(id, hash, request, beyond)
-        self.emit(called(id, request.model, reply, began))
-        if reply.message:
-            self.record(reply.message, id)
+            reply = await self.ask(id, asked, request, beyond)
         if reply.finish in BAD_FINISH:
             raise self.ended(reply, request)
         return reply
 
-    async def ask(self, id: str, hash: str, request: Request, beyond: bool) -> Reply:
-        """Admit, call, settle, keep: the live half of `model`."""
+    def answered(self, id: str, request: Request, reply: Reply, began: float) -> Reply:
+        """A reply, as an event and in the transcript."""
+        self.emit(called(id, request.model, reply, began))
+        if reply.message:
+            self.record(reply.message, id)
+        return reply
+
+    async def ask(self, id: str, asked: Asked, request: Request, beyond: bool) -> Reply:
+        """Admit, call, settle, tell, keep: the live half of `model`. What was paid is told before the run can end."""
         want = request.max_tokens or MOST_OUTPUT
-        hold = await self.admit(id, hash, want, beyond)
+        hold = await self.admit(id, asked, want, beyond)
         began, usage = self.clock(), Usage(0, hold, usd=None, estimated=True)
         request = msgspec.structs.replace(request, max_tokens=hold)
         try:
@@ -210,17 +220,18 @@ class Effects:
         if reply.finish == "length" and hold < want:
             limit = f"only {hold} of {want} output tokens were left"
             reply = msgspec.structs.replace(reply, note=reply.note or limit)
-        await self.keep(id, hash, "model", reply, began)
+        self.answered(id, request, reply, began)
+        await self.keep(id, asked, "model", reply, began)
         return reply
 
-    async def admit(self, id: str, hash: str, want: int, beyond: bool) -> int:
+    async def admit(self, id: str, asked: Asked, want: int, beyond: bool) -> int:
         """Admission of a model call. A refusal is decided once, so it is part of the journal."""
         began = self.clock()
         try:
             return await self.budget.admit("model", want, self.clock, beyond)
         except Stop as stop:
             self.emit(LimitHit(id, stop.exit, stop.owner or ""))
-            await self.keep(id, hash, "limit", (stop.exit, stop.owner, stop.note), began)
+            await self.keep(id, asked, "limit", (stop.exit, stop.owner, stop.note), began)
             raise
 
     async def within(self, id: str, request: Request, end: tuple[float, Budget] | None) -> Reply:
@@ -260,7 +271,8 @@ class Effects:
         except asyncio.CancelledError:
             self.emit(ToolCalled(self.id, call.tool, "cancelled", began, self.clock() - began))
             raise
-        self.emit(ToolCalled(self.id, call.tool, seen.status, began, seen.seconds))
+        record = None if self.journal is None else self.journal.records.get(self.id)
+        self.emit(ToolCalled(self.id, call.tool, seen.status, record.began if record else began, seen.seconds))
         self.items.append(seen)
         return seen
 
@@ -275,14 +287,15 @@ class Effects:
         """Ask a person, once; the time they take is not the run's. Raises `Waiting` where there is no decision yet."""
         id = self.path + name
         self.emit(GateAsked(id, question.tool))
-        record = self.seen(id, question.hash)
+        asked = Asked(question.hash, encode([question.tool, question.arguments]))
+        record = self.seen(id, asked)
         if record is not None:
             decision = decision_of(record.body)
         else:
             began = self.clock()
             decision = await self.world.gate(question, id)
             self.budget.pause(self.clock() - began)
-            await self.keep(id, question.hash, "gate", decision)
+            await self.keep(id, asked, "gate", decision)
         self.emit(GateDecided(id, decision.choice, decision.by))
         return decision
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol
 
 from loopworth.runs.message import Reply, Request
-from loopworth.runs.outcome import Diverged, Waiting
+from loopworth.runs.outcome import Diverged, Said, Waiting
 from loopworth.runs.usage import Value
 
 
@@ -51,9 +51,15 @@ class World(Protocol):
     def clock(self) -> float:
         """Seconds since this activation of the run began; never goes back."""
 
+    def heard(self, said: Said) -> None:
+        """A message has entered the transcript: for who watches, never recorded."""
+
 
 class Live:
-    """The real world: models by key, a person by `ask`. A gate without anybody to ask raises `Waiting`."""
+    """The real world: models by key, a person by `ask`. A gate without anybody to ask raises `Waiting`.
+
+    `watch` is told of every message as it is said.
+    """
 
     def __init__(
         self,
@@ -61,8 +67,10 @@ class Live:
         ask: Ask | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        watch: Callable[[Said], None] | None = None,
     ) -> None:
         self._models, self._ask, self._clock, self._began, self._sleep = models, ask, clock, clock(), sleep
+        self._watch = watch
 
     async def model(self, request: Request, id: str, seconds: float | None) -> Reply:
         model = self._models[request.model]
@@ -83,6 +91,10 @@ class Live:
     def clock(self) -> float:
         return self._clock() - self._began
 
+    def heard(self, said: Said) -> None:
+        if self._watch is not None:
+            self._watch(said)
+
 
 class Nothing:
     """The world of a replay: whatever is not in the recording is a divergence."""
@@ -98,3 +110,6 @@ class Nothing:
 
     def clock(self) -> float:
         return 0.0
+
+    def heard(self, said: Said) -> None:
+        """Nobody watches."""

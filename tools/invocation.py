@@ -13,7 +13,7 @@ from typing import Any
 
 from loopworth.runs.budget import observation_of
 from loopworth.runs.effects import Effects
-from loopworth.runs.journal import digest
+from loopworth.runs.journal import Asked, digest
 from loopworth.runs.message import ToolCall
 from loopworth.runs.observation import FAILED, Observation, Status
 from loopworth.runs.outcome import Stop
@@ -51,8 +51,8 @@ class Invocation:
                 accepted = decided
         except ArgumentFault as fault:
             return self.say(fault.status, self.note + str(fault))
-        hash = self.fx.hash([self.tool.name, accepted.arguments])
-        return await self.recorded(hash, accepted.arguments) or await self.made(hash, accepted)
+        asked = self.fx.asked([self.tool.name, accepted.arguments])
+        return await self.recorded(asked, accepted.arguments) or await self.made(asked, accepted)
 
     def say(self, status: Status, content: str, **fields: Any) -> Observation:
         seconds = self.fx.clock() - self.began
@@ -77,37 +77,37 @@ class Invocation:
         names = {**self.fx.input, "args": arguments}
         return question(self.tool.name, self.tool.gates, names, digest([self.tool.name, arguments]))
 
-    async def recorded(self, hash: str, arguments: dict[str, Any]) -> Observation | None:
+    async def recorded(self, asked: Asked, arguments: dict[str, Any]) -> Observation | None:
         """What the journal says of this call. A write with an intent and no result may have happened: a person says."""
-        record = self.fx.seen(self.fx.id, hash)
+        record = self.fx.seen(self.fx.id, asked)
         if record is None:
             return None
         if record.kind == "tool":
             return observation_of(record.body)
         if self.tool.idempotent:
             return None
-        decision = await self.fx.gate("uncertain", Question(self.tool.name, arguments, hash, UNCERTAIN))
+        decision = await self.fx.gate("uncertain", Question(self.tool.name, arguments, asked.hash, UNCERTAIN))
         self.began = self.fx.clock()
         if decision.choice == "approve":
             return None
-        return await self.keep(hash, self.say("uncertain", readable(decision.note) or UNKNOWN, arguments=arguments))
+        return await self.keep(asked, self.say("uncertain", readable(decision.note) or UNKNOWN, arguments=arguments))
 
-    async def keep(self, hash: str, seen: Observation) -> Observation:
-        await self.fx.keep(self.fx.id, hash, "tool", seen, self.began)
+    async def keep(self, asked: Asked, seen: Observation) -> Observation:
+        await self.fx.keep(self.fx.id, asked, "tool", seen, self.began)
         return seen
 
-    async def made(self, hash: str, accepted: Accepted) -> Observation:
+    async def made(self, asked: Asked, accepted: Accepted) -> Observation:
         """The call itself, admitted and recorded. A refusal is an answer too, and says whose limit it was."""
         try:
             await self.fx.budget.admit("tool", 0, self.fx.clock)
         except Stop as stop:
-            return await self.keep(hash, self.say("not_run", stop.exit, full=stop.note, owner=stop.owner))
+            return await self.keep(asked, self.say("not_run", stop.exit, full=stop.note, owner=stop.owner))
         if self.tool.writes:
-            await self.fx.keep(self.fx.id, hash, "intent", None, self.began)
+            await self.fx.keep(self.fx.id, asked, "intent", None, self.began)
         seen = await self.observed(accepted)
         if seen.status in FAILED:
             self.fx.budget.failed(self.tool.name, self.tool.max_failures)
-        return await self.keep(hash, seen)
+        return await self.keep(asked, seen)
 
     async def observed(self, accepted: Accepted) -> Observation:
         """Call the function, for as long as it may take, and reduce what it returns."""
