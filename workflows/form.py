@@ -235,9 +235,12 @@ class Builder:
         if len(options) == 1 and options[0] is not annotation:
             return self.typed(options[0], raw, path)
         if raw is None:
-            return self.fault(path, f"{named(path)} has no value", f"write {wanted(annotation)}, or leave the key out")
+            advice = f"write {wanted(annotation)}, or leave the key out"
+            return self.fault(path, f"{named(path)} has no value", advice, key=True)
         chosen = [option for option in options if fits(option, raw)]
-        if not chosen:
+        words = [option for option in chosen if get_origin(unwrapped(option)) is Literal]
+        misspelt = any(nearest(str(raw), map(str, get_args(option))) for option in words)
+        if not chosen or (words == chosen != options and spelled(raw) not in get_args(words[0]) and not misspelt):
             return self.fault(path, f"{named(path)} must be {wanted(annotation)}, and this is {said(raw)}")
         if isinstance(raw, dict):
             return self.mapping(chosen[0], raw, path)
@@ -298,7 +301,7 @@ class Builder:
             return text
         others = [option for option in chosen if get_origin(unwrapped(option)) is not Literal]
         if not others:
-            near = suggestion(str(text), map(str, words))
+            near = suggestion(str(text), map(str, words), "it is one of")
             return self.fault(path, f"{named(path)} cannot be {text!r}", near, key=key)
         option = annotation if annotation is not None else others[0]
         if any(isinstance(mark, Kind) for mark in metadata(option)):
@@ -359,10 +362,12 @@ def fits(option: Any, raw: Any) -> bool:
         return False
     if get_origin(bare) in (dict, list) or bare in (dict, list):
         return False
+    if isinstance(raw, bool | int | float) and get_origin(bare) is Literal:
+        return spelled(raw) in get_args(bare)
     if isinstance(raw, bool):
-        return bare is bool or takes_text(option) or get_origin(bare) is Literal
+        return bare is bool or takes_text(option)
     if isinstance(raw, int | float):
-        return bare in (int, float) or takes_text(option) or get_origin(bare) is Literal
+        return bare in (int, float) or takes_text(option)
     return bare not in (int, float, bool) or takes_text(option)
 
 
@@ -421,5 +426,5 @@ def told(error: Mapping[str, Any], raw: Any, path: Place, option: Any) -> tuple[
         what, _, instead = str(error["ctx"]["error"]).partition(" | ")
         return what, instead
     if limit := LIMITS.get(error["type"]):
-        return f"{named(path)} must be {limit[0]} {error['ctx'][limit[1]]}, and this is {said(raw)}", ""
+        return f"{named(path)} must be {limit[0]} {error['ctx'][limit[1]]:g}, and this is {said(raw)}", ""
     return f"{named(path)} must be {wanted(option)}, and this is {said(raw)}", ""
