@@ -11,7 +11,8 @@ from loopworth.runs.outcome import Failed
 from loopworth.runs.world import Question
 
 Names = Mapping[str, Any]
-CHOICES = ("approve", "reject")
+REJECT = "reject"
+CHOICES = ("approve", REJECT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,8 @@ class Gate:
 
 
 def question(tool: str, gates: tuple[Gate, ...], names: Names, hash: str) -> Question | None:
-    """The one question for a call, if any of its gates closes: all their texts, and the choices they all offer.
+    """The one question for a call, if any of its gates closes: all their texts, and the choices they all offer; a
+    person may always reject.
 
     A gate whose expression fails stays closed for good: the author made a mistake, so nothing runs (`Failed`).
     """
@@ -41,4 +43,4 @@ def question(tool: str, gates: tuple[Gate, ...], names: Names, hash: str) -> Que
     arguments = dict(names["args"])
     text = "\n".join(dict.fromkeys(texts)) or f"May {tool} be called with {json.dumps(arguments, ensure_ascii=False)}?"
     offered = tuple(choice for choice in closed[0].choices if all(choice in gate.choices for gate in closed))
-    return Question(tool, arguments, hash, text, offered or CHOICES)
+    return Question(tool, arguments, hash, text, offered if REJECT in offered else (*offered, REJECT))

@@ -12,6 +12,7 @@ from loopworth.tools.names import brief, listed, nearest, shown
 MOST = 10
 """Lines told at most."""
 
+EXTRA = ("extra_forbidden", "unexpected_keyword_argument")
 WORDS = {
     "missing": "is missing",
     "string_type": "must be a text",
@@ -33,7 +34,7 @@ def mismatches(errors: Iterable[Mapping[str, Any]], arguments: Mapping[str, Any]
     for error in errors:
         path = where(place(error["loc"], arguments, error["type"] == "missing"))
         found.setdefault(path, []).append(complaint(error, path, names))
-        if error["type"] not in ("missing", "extra_forbidden"):
+        if error["type"] not in ("missing", *EXTRA):
             got[path] = f", got {given(error['input'])}"
     lines = [f"{path} {either(said)}{got.get(path, '')}" for path, said in found.items()]
     more = [f"… and {len(lines) - MOST} more"] if len(lines) > MOST else []
@@ -60,7 +61,7 @@ def place(loc: Sequence[Any], arguments: Any, missing: bool) -> Path:
 
 def complaint(error: Mapping[str, Any], path: str, names: Sequence[str]) -> str:
     kind = error["type"]
-    if kind == "extra_forbidden":
+    if kind in EXTRA:
         return unknown(path, names) if len(error["loc"]) == 1 else "is not known there"
     if kind in ("literal_error", "enum"):
         return f"must be {error['ctx']['expected']}"

@@ -2,10 +2,11 @@
 
 import pytest
 
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import GateAsked, GateDecided, ToolCalled
 from loopworth.runs.journal import MemoryJournal, digest
 from loopworth.runs.outcome import Failed, Waiting
-from loopworth.runs.world import Decision
+from loopworth.runs.world import Decision, Live
 from loopworth.tools.gate import Gate
 from loopworth.tools.python import python_tool
 from tests.tools.kit import deciding, invoke, place
@@ -72,9 +73,28 @@ def test_two_gates_of_one_tool_are_one_question():
     """The tool's approval and the workflow's gate: all texts, the choices that both offer."""
     ask, asked = deciding(Decision("approve"))
     second = Gate(ask=lambda _: "Sure?", choices=("approve", "edit", "reject"))
-    invoke(gated(OVER, second, second), {"amount": 9}, fx=place(ask=ask, input={"limit": 1}))
+    invoke(gated(second, OVER, second), {"amount": 9}, fx=place(ask=ask, input={"limit": 1}))
     [(_, question)] = asked
-    assert (question.text, question.choices) == ("Refund 9?\nSure?", ("approve", "reject"))
+    assert (question.text, question.choices) == ("Sure?\nRefund 9?", ("approve", "reject"))
+
+
+def test_a_person_may_always_reject():
+    """Whatever choices a file names."""
+    ask, asked = deciding(Decision("reject"))
+    invoke(gated(Gate(choices=("approve", "edit"))), {"amount": 5}, fx=place(ask=ask))
+    assert [question.choices for _, question in asked] == [("approve", "edit", "reject")]
+
+
+def test_the_time_a_person_takes_is_not_the_calls():
+    """The seconds of an observation are the tool's."""
+    now = [0.0]
+
+    async def ask(*_):
+        now[0] += 3600
+        return Decision("approve")
+
+    seen = invoke(gated(), {"amount": 5}, fx=Effects(Live({}, ask, clock=lambda: now[0])))
+    assert (seen.status, seen.seconds) == ("ok", 0.0)
 
 
 @pytest.mark.parametrize(("note", "content"), [("not today", ": not today"), ("", ""), ("a\ud800", ": a\ufffd")])

@@ -5,7 +5,7 @@ import pytest
 from loopworth.tools.names import brief, listed, nearest, shown
 
 
-@pytest.mark.parametrize("written", ["Read_File", "readFile", "read-file", "read file", "readfile", "read_fil"])
+@pytest.mark.parametrize("written", ["Read_File", "readFile", "read-file", "read file", "READFILE", "read_fil"])
 def test_the_nearest_name_is_found_whatever_the_case_and_the_separators(written):
     """Case, `-`, `_` and spaces are what models change most."""
     assert nearest(written, ["run_command", "read_file"]) == "read_file"

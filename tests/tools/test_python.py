@@ -151,6 +151,8 @@ def test_a_value_of_the_right_type_arrives_as_that_type(hint, given, got):
         (datetime.date, "soon", "value must be a valid date"),
         (Line, {"sku": "a"}, "value.count is missing"),
         (Line, {"sku": "a", "count": 1, "cuont": 2}, "value.cuont is not known there"),
+        (Point, {"x": 1, "z": 2}, "value.z is not known there"),
+        (Address, {"street": "s", "postcode": "1", "zip": "2"}, "value.zip is not known there"),
         (Point, {"x": "a"}, "value.x must be a number, got the text 'a'"),
         (list[Line], [{"sku": 1}], "value[0].sku must be a text, got the number 1\nvalue[0].count is missing"),
         (Address, {"street": "s", "postcode": "123456"}, "value.postcode String should have at most 5 characters"),
@@ -164,6 +166,15 @@ def test_a_value_of_another_type_is_refused_by_name(hint, given, why):
         tool(one(hint)).check({"value": given})
     assert str(fault.value).startswith(why)
     assert "http" not in str(fault.value)
+
+
+def test_a_type_that_takes_further_keys_gets_them():
+    """The author said so."""
+
+    class Free(BaseModel, extra="allow"):
+        a: int
+
+    assert tool(one(Free)).check({"value": {"a": 1, "b": 2}}).arguments == {"value": {"a": 1, "b": 2}}
 
 
 def test_missing_and_unknown_arguments_are_named_with_the_nearest():

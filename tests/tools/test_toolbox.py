@@ -80,10 +80,11 @@ def test_a_call_that_would_be_refused_is_known_before_it_runs(call, why):
 
 def test_a_workflows_gate_is_added_and_the_tool_stays_as_it_was():
     """The view is gated, the catalogue is not; a gate of the tool's own stays."""
-    ask, asked = deciding(Decision("reject"), Decision("reject"))
-    gated = BOX.gated({"run_command": Gate()}).gated({"run_command": Gate(ask=lambda _: "Sure?")})
+    ask, asked = deciding(Decision("reject"))
+    own, more = Gate(ask=lambda _: "Run it?"), Gate(ask=lambda _: "Sure?")
+    gated = BOX.gated({"run_command": own}).gated({"run_command": more})
     assert invoke(gated["run_command"], {"command": "ls"}, fx=place(ask=ask)).status == "rejected"
-    assert [question.text for _, question in asked] == ["Sure?"]
+    assert [question.text for _, question in asked] == ["Run it?\nSure?"]
     assert invoke(BOX["run_command"], {"command": "ls"}, fx=place(ask=ask)).status == "ok"
 
 

@@ -117,6 +117,32 @@ def test_two_sync_tools_run_at_the_same_time():
     assert [seen.full for seen in asyncio.run(main())] == [True, True]
 
 
+def test_so_many_threads_work_at_once_and_no_more():
+    """A turn of a hundred calls waits for places; every call is made in the end."""
+    free, started, enough = threading.Event(), [], threading.Event()
+
+    def work(n: int) -> int:
+        started.append(n)
+        if len(started) == threads.MOST:
+            enough.set()
+        free.wait(30)
+        return n
+
+    box, fx = Toolbox([python_tool("work", work, effect="read")]), place()
+
+    async def main():
+        calls = [box.invoke(ToolCall(str(k), "work", {"n": k}), fx.at(str(k))) for k in range(threads.MOST + 6)]
+        running = asyncio.gather(*calls)
+        await asyncio.to_thread(enough.wait, 30)
+        await asyncio.sleep(0)
+        at_once = len(started)
+        free.set()
+        return at_once, [seen.full for seen in await running]
+
+    at_once, done = asyncio.run(main())
+    assert (at_once, done) == (threads.MOST, list(range(threads.MOST + 6)))
+
+
 def test_a_hanging_tool_keeps_no_process_from_exiting():
     """The thread is a daemon; nothing joins it at the end."""
     code = """
