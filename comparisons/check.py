@@ -101,7 +101,7 @@ class Checking:
         if "arms" in self.comparison.given and self.comparison.sound("arms") and not arms:
             yield self.comparison.at("arms").fault("`arms` is empty", "pipeline: {workflow: pipeline.yaml}", key=True)
         for name, arm in arms.items():
-            if isinstance(arm.of, str) and (arm.of not in arms or arm.of == name):
+            if "control" in arm.given and isinstance(arm.of, str) and (arm.of not in arms or arm.of == name):
                 others = [other for other in arms if other != name]
                 yield arm.at("of").fault(f"there is no arm {arm.of!r} to control", suggestion(arm.of, others, "arms"))
             if isinstance(arm.log, str) and not arm.path("log").is_file():
@@ -266,5 +266,3 @@ def kinds(annotation: Any) -> Iterator[Any]:
 
 def is_form(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Form)
-
-

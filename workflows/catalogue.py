@@ -6,9 +6,11 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from loopworth.tools.fault import ToolFault
 from loopworth.tools.tool import Tool
 from loopworth.workflows import spec
 from loopworth.workflows.document import plain, spelled
@@ -33,6 +35,8 @@ def tool(name: str, entry: spec.Tool, environ: Mapping[str, str] | None = None) 
 
 def built(name: str, entry: spec.Tool, environ: Mapping[str, str] | None = None) -> tuple[Tool | None, list[Fault]]:
     """The tool, as far as it can be made, and what is wrong with its entry."""
+    if entry.builtin is not None:
+        return built_in(name, entry.builtin, entry, environ)
     if entry.python is None:
         return None, [entry.spot.fault(f"the tool {name!r} has no `python`", key=True)]
     where = entry.at("python")
@@ -40,8 +44,24 @@ def built(name: str, entry: spec.Tool, environ: Mapping[str, str] | None = None)
     if function is None:
         return None, faults
     bound, unread = values(function, entry, environ)
-    made, more = attempted(name, function, entry, bound)
+    # pydantic's models of functions are slow to import: only where a file names tools.
+    from loopworth.tools.python import python_tool
+
+    taken = parameters(function)
+    made, more = attempted(partial(python_tool, name, function), {"with": taken, "allow": taken}, entry, bound)
     return made, faults + unread + more
+
+
+def built_in(
+    name: str, builtin: str, entry: spec.Tool, environ: Mapping[str, str] | None
+) -> tuple[Tool | None, list[Fault]]:
+    # As above.
+    from loopworth.tools.builtin import MAKERS, builtin_tool, options
+
+    bound, unread = values(MAKERS[builtin], entry, environ)
+    taken = {"with": frozenset(options(MAKERS[builtin]))}
+    made, faults = attempted(partial(builtin_tool, name, builtin), taken, entry, bound)
+    return made, unread + faults
 
 
 def named(written: str, where: Spotted) -> tuple[Callable[..., Any] | None, list[Fault]]:
@@ -60,28 +80,27 @@ def named(written: str, where: Spotted) -> tuple[Callable[..., Any] | None, list
 
 
 def attempted(
-    name: str, function: Callable[..., Any], entry: spec.Tool, bound: dict[str, Any]
+    make: Callable[..., Tool], taken: Mapping[str, frozenset[str]], entry: spec.Tool, bound: dict[str, Any]
 ) -> tuple[Tool | None, list[Fault]]:
-    """The tool, without the arguments of `with` and `allow` that do not fit; a misspelt one counts as the nearest."""
-    # pydantic's models of functions are slow to import: only where a file names tools.
-    from loopworth.tools.fault import ToolFault
-    from loopworth.tools.python import python_tool
+    """The tool, without the arguments of `with` and `allow` that do not fit; a misspelt one counts as the nearest.
 
-    taken = parameters(function)
+    `taken`: the names that each of these keys may hold, where they are known.
+    """
     keys = said(entry)
     parts: dict[str, dict[str, Any]] = {"with": bound, "allow": keys.pop("allow", {})}
     faults: list[Fault] = []
     while True:
         try:
-            return python_tool(name, function, bound=parts["with"], allow=parts["allow"], **keys), faults
+            return make(bound=parts["with"], allow=parts["allow"], **keys), faults
         except ToolFault as fault:
-            faults.append(blamed(entry, fault, fault.name in taken))
+            known = taken.get(fault.key, frozenset())
+            faults.append(blamed(entry, fault, fault.name in known))
             part = parts.get(fault.key, {})
             if fault.name not in part:
                 return None, faults
             value = part.pop(fault.name)
-            near = nearest(fault.name, taken)
-            if fault.name not in taken and near is not None and near not in part:
+            near = nearest(fault.name, known)
+            if fault.name not in known and near is not None and near not in part:
                 part[near] = value
 
 
@@ -98,7 +117,7 @@ def said(entry: spec.Tool) -> dict[str, Any]:
     given: dict[str, Any] = {
         "effect": entry.effect or "read",
         "description": entry.description,
-        "allow": {name: allowed(rule) for name, rule in entry.allow.items()},
+        "allow": {name: allowed(rule) for name, rule in entry.allow.items() if sound(rule)},
         "keep": tuple(returns.keep) if returns is not None and returns.keep else None,
         "max_chars": returns.max_chars if returns is not None else None,
         "timeout": entry.timeout,
@@ -112,6 +131,11 @@ def said(entry: spec.Tool) -> dict[str, Any]:
 
 def allowed(rule: list[Any] | spec.AllowPattern) -> Any:
     return {"pattern": rule.pattern} if isinstance(rule, spec.AllowPattern) else rule
+
+
+def sound(rule: list[Any] | spec.AllowPattern) -> bool:
+    """Whether a rule can be used; a pattern that cannot was reported when it was read."""
+    return isinstance(rule, list) or not list(rule.rules())
 
 
 def values(

@@ -162,11 +162,11 @@ class Checking:
             if id(entry) not in self.judged:
                 self.judged.add(id(entry))
                 self.found += sources(name, entry)
-                if entry.python is not None:
+                if entry.python is not None or entry.builtin is not None:
                     self.tool(name, entry)
 
     def tool(self, name: str, entry: spec.Tool) -> Tool | None:
-        if entry.python is None:
+        if entry.python is None and entry.builtin is None:
             return None
         if id(entry) not in self.tools:
             self.tools[id(entry)], faults = built(name, entry)

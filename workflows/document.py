@@ -471,4 +471,3 @@ def leaves(value: Any, path: Place = ()) -> Iterator[tuple[Place, Any]]:
             yield from leaves(part, (*path, index))
     else:
         yield path, value
-

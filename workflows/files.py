@@ -110,7 +110,8 @@ class Files:
             wanted = KINDS.get(kind or "", "a workflow, a tool catalogue or a comparison")
             what = f"is not {wanted}" + (f", it is {KINDS[is_a]}" if is_a else "")
             where = document.fault((), f"the file {what}", f"{wanted} starts with `{kind or 'workflow'}: …`")
-            self.found.append(where if spot is None else spot.fault(f"{str(path)!r} {what}", ""))
+            if spot is None or path.resolve() not in self.meant.values():
+                self.found.append(where if spot is None else spot.fault(f"{str(path)!r} {what}"))
             return None
         if is_a == "workflow":
             self.add_workflow(path, document)
@@ -172,12 +173,15 @@ def readable(form: Form, key: str) -> bool:
 
 
 def neighbour(path: Path) -> Path | None:
-    """The file of the same folder, and of the same kind, whose name is nearest."""
+    """The file of the same folder that was most likely meant: a near name, or the same one with another ending."""
     if not path.parent.is_dir():
         return None
-    others = [other.name for other in path.parent.iterdir() if other.is_file()]
-    near = nearest(path.name, others)
-    return beside(path.parent, near) if near is not None else None
+    others = sorted(other.name for other in path.parent.iterdir() if other.is_file() and other != path)
+    near = nearest(path.stem, (Path(other).stem for other in others if Path(other).suffix == path.suffix))
+    names = (
+        [f"{near}{path.suffix}"] if near is not None else [other for other in others if Path(other).stem == path.stem]
+    )
+    return beside(path.parent, names[0]) if names else None
 
 
 def advice_for(path: Path, near: Path | None) -> str:

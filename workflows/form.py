@@ -344,9 +344,7 @@ def members(annotation: Any) -> Iterator[Any]:
 
 
 def takes_text(option: Any) -> bool:
-    return unwrapped(option) is str or any(
-        isinstance(mark, Words) and mark.spelled for mark in metadata(option)
-    )
+    return unwrapped(option) is str or any(isinstance(mark, Words) and mark.spelled for mark in metadata(option))
 
 
 def fits(option: Any, raw: Any) -> bool:

@@ -9,7 +9,7 @@ from loopworth.workflows.form import Form
 from loopworth.workflows.spec import LATER, Body, Gate, Loop, Option, Route, Router, Step, Tool, Workflow
 
 KEYS: tuple[tuple[type[Form], tuple[str, ...]], ...] = (
-    (Tool, ("builtin", "mcp", "run")),
+    (Tool, ("mcp", "run")),
     (Body, ("repeat", "retry", "timeout", "by", "at_least")),
     (Step, ("max_concurrency",)),
     (Route, ("examples",)),

@@ -72,12 +72,12 @@ def written(workflow: spec.Workflow, files: Files) -> dict[str, spec.Tool]:
 
 
 def gated(workflow: spec.Workflow, files: Files) -> set[str]:
-    """The tools that a person may be asked about before they run in this workflow or below it."""
+    """The tools that a person is asked about before they run, or by, in this workflow or below it."""
     return {
         name
         for one in reached(workflow, files)
         for name, tool in usable(one, files).items()
-        if tool.approval is not None or name in one.gate
+        if tool.approval is not None or name in one.gate or tool.builtin == "ask_human"
     }
 
 
