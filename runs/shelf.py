@@ -1,0 +1,128 @@
+"""What a run store holds, to be read: by `loopworth runs`, a replay, or a comparison that goes on."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from loopworth.runs import store_file
+from loopworth.runs.journal import Record, reader
+from loopworth.runs.kept import Kept, Query, Score, usage_of
+from loopworth.runs.outcome import Outcome
+from loopworth.runs.packing import Pool
+from loopworth.runs.store_file import StoreFault, place
+from loopworth.runs.stored_journal import unpacked
+from loopworth.runs.usage import Usage
+
+RUN = """
+run.id, kind, name, file, run.began, parent, input, state, exit, note, model_calls, tool_calls, usage, seconds,
+run.epoch, arm, task, repeat, attempt, correct from run left join trial on trial.run = run.id
+"""
+EFFECTS = "select id, n, hash, kind, request, body, began, ended from effect where run = ? order by n"
+ALL = Query()
+outcome_of = reader(Outcome)
+
+
+class Shelf:
+    """What a store holds, to be read; it needs not be writable. Raises StoreFault."""
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = place(path)
+        if not self.path.exists():
+            raise StoreFault(f"there is no run store at {self.path}: `loopworth run` and `compare` make one")
+        self.select("select 1 from run limit 1")
+
+    def select(self, question: str, values: Iterable[Any] = ()) -> list[Any]:
+        try:
+            with closing(store_file.reading(self.path)) as db:
+                return db.execute(question, tuple(values)).fetchall()
+        except (OSError, sqlite3.Error) as error:
+            raise store_file.fault(self.path, error) from None
+
+    def runs(self, query: Query = ALL) -> list[Kept]:
+        """The newest first."""
+        where, values = conditions(query)
+        rows = self.select(f"select {RUN} where {where} order by run.began desc, run.id desc limit ?", values)
+        return [kept_of(row) for row in rows]
+
+    def run(self, id: str) -> Kept:
+        """The run of this id, or of the one id that starts so. Raises LookupError that says which there are."""
+        rows = self.select(f"select {RUN} where run.id = ?", [id]) or self.select(
+            f"select {RUN} where run.id glob ? and kind <> 'trial' limit 9", [f"{literal(id)}*"]
+        )
+        if len(rows) == 1:
+            return kept_of(rows[0])
+        if rows:
+            raise LookupError(f"several runs start with {id!r}: {', '.join(row[0] for row in rows)}")
+        raise LookupError(f"there is no run {id!r} in {self.path}: `loopworth runs` lists them")
+
+    def trials(self, comparison: str) -> list[Kept]:
+        """All trials of a comparison, in the order in which they began."""
+        return [
+            kept_of(row)
+            for row in self.select(f"select {RUN} where run.parent = ? order by run.began, run.id", [comparison])
+        ]
+
+    def scores(self, comparison: str) -> dict[str, Score]:
+        """The scores of a comparison's trials, by run."""
+        asked = "select run, correct, harmful, remark, route, latency, began from trial where comparison = ?"
+        return {run: score_of(rest) for run, *rest in self.select(asked, [comparison])}
+
+    def records(self, id: str) -> dict[str, Record]:
+        """What a run was asked and answered, by effect id, in the order in which it happened."""
+        return dict(unpacked(self.select(EFFECTS, [id]), Pool()))
+
+    def outcome(self, id: str) -> Outcome | None:
+        """What a run came to; None where it did not end."""
+        rows = self.select("select body from transcript where run = ?", [id])
+        return outcome_of(zlib.decompress(rows[0][0])) if rows else None
+
+
+def literal(text: str) -> str:
+    """A text that `glob` takes as it is."""
+    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in text)
+
+
+def conditions(query: Query) -> tuple[str, list[Any]]:
+    """A query as SQL. One for an arm, a task or a comparison is about trials."""
+    of_trials = query.arm is not None or query.task is not None or query.comparison is not None
+    named = "(parent = ? or parent in (select id from run where kind = 'comparison' and name = ?))"
+    marks = ", ".join("?" * len(query.kinds))
+    wanted: list[tuple[str, list[Any]]] = [
+        ("kind = 'trial'", []) if of_trials else (f"kind in ({marks})", list(query.kinds)),
+        ("name = ?", [query.workflow]),
+        ("coalesce(exit, state) = ?", [query.exit]),
+        (named, [query.comparison, query.comparison]),
+        ("arm = ?", [query.arm]),
+        ("task = ?", [query.task]),
+        ("run.began >= ?", [query.since]),
+    ]
+    found = [(text, values) for text, values in wanted if None not in values]
+    return " and ".join(text for text, _ in found), [
+        *(value for _, values in found for value in values),
+        -1 if query.most is None else query.most,
+    ]
+
+
+def kept_of(row: tuple[Any, ...]) -> Kept:
+    id, kind, name, file, began, parent, input, state, exit, note, model_calls, tool_calls, usage, *rest = row
+    seconds, epoch, arm, task, repeat, attempt, right = rest
+    return Kept(
+        id, kind, name, file, began, parent, json.loads(input or b"null"), state, exit, note, model_calls, tool_calls,
+        usage_of(usage) if usage else Usage(), seconds, epoch, arm, task, repeat, attempt,
+        flag(right),
+    )  # fmt: skip
+
+
+def score_of(row: list[Any]) -> Score:
+    right, harmful, remark, route, latency, began = row
+    return Score(flag(right), flag(harmful), remark, route, latency, began)
+
+
+def flag(value: int | None) -> bool | None:
+    return None if value is None else bool(value)

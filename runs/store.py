@@ -1,0 +1,176 @@
+"""The run store: every run that was made, with its effects and transcript, in one SQLite file.
+
+    store = Store(".loopworth/runs.db")
+    journal = store.begin(Kept(...))          a run under way; its journal writes each effect as it happens
+    store.finish(journal, outcome)            what it came to
+    store.resume(id)                          the journal of a run that did not end, with what it holds
+    store.shelf()                             what is kept, to be read (runs.shelf)
+
+The rows of a run's effects are its journal: recordings, replays, resumed and durable runs are one format.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from loopworth.runs import store_file
+from loopworth.runs.journal import body
+from loopworth.runs.kept import Kept, Score
+from loopworth.runs.outcome import Fenced, Outcome
+from loopworth.runs.shelf import EFFECTS, Shelf
+from loopworth.runs.store_file import HOME, StoreFault, place
+from loopworth.runs.stored_journal import StoredJournal
+from loopworth.runs.usage import Usage
+from loopworth.runs.writer import Work, Writer
+
+BEGIN = """
+insert into run(id, kind, parent, name, file, input, began, state, epoch) select ?, ?, ?, ?, ?, ?, ?, 'unfinished', ?
+where ? is null or (select epoch from run where id = ?) = ?
+on conflict do nothing
+"""
+TRIAL = """
+insert into trial(comparison, arm, task, repeat, attempt, run, epoch) values(?, ?, ?, ?, ?, ?, ?)
+on conflict do nothing
+"""
+FINISH = """
+update run set state = ?, exit = ?, note = ?, model_calls = ?, tool_calls = ?, usage = ?, tokens = ?, usd = ?,
+    seconds = ? where id = ? and epoch = ?
+"""
+SCORE = "update trial set correct = ?, harmful = ?, remark = ?, route = ?, latency = ?, began = ? where run = ?"
+TRANSCRIPT = """
+insert into transcript(run, codec, body) values(?, ?, ?) on conflict(run) do update set body = excluded.body
+"""
+
+
+def new_id() -> str:
+    return os.urandom(5).hex()
+
+
+class Store:
+    """Writes through one thread of its own; `close` waits for what is unwritten. Raises StoreFault.
+
+    `trouble` is what stopped it from writing, if something did: the runs under way go on, and are not kept.
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = place(path)
+        try:
+            self.folder()
+            store_file.opened(self.path).close()
+        except (OSError, sqlite3.Error) as error:
+            raise store_file.fault(self.path, error) from None
+        self.writer = Writer(lambda: store_file.opened(self.path))
+        self.failure: StoreFault | None = None
+
+    def folder(self) -> None:
+        """The folder is made, and what it holds kept out of version control: transcripts are in clear."""
+        folder = self.path.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        ignore = folder / ".gitignore"
+        if folder.name == HOME.name and not ignore.exists():
+            ignore.write_text("*\n", "utf-8")
+
+    def begin(self, kept: Kept, parent_epoch: int = 1) -> StoredJournal:
+        """Enter a run. A trial is fenced off at its first effect where another process has taken over its comparison,
+        whose epoch is then another."""
+        journal = StoredJournal(kept.id, 1, self)
+        input = body(kept.input)
+        of_comparison = (kept.parent, kept.parent, parent_epoch)
+        row = (kept.id, kept.kind, kept.parent, kept.name, kept.file, input, kept.began, 1)
+
+        def work(db: sqlite3.Connection) -> int:
+            made = db.execute(BEGIN, (*row, *of_comparison)).rowcount
+            if made and kept.kind == "trial":
+                key = (kept.parent, kept.arm, kept.task, kept.repeat, kept.attempt)
+                db.execute(TRIAL, (*key, kept.id, 1))
+            return made
+
+        self.submit(work)
+        return journal
+
+    def resume(self, id: str) -> StoredJournal:
+        """Take a run over from the activation that began it: whatever of that is still alive is fenced off."""
+
+        def work(db: sqlite3.Connection) -> tuple[int, list[Any]]:
+            epoch = db.execute("update run set epoch = epoch + 1 where id = ? returning epoch", (id,)).fetchall()[0][0]
+            return epoch, effects(db, id)
+
+        epoch, rows = self.wait(self.submit(work))
+        return StoredJournal(id, epoch, self).restore(rows)
+
+    def finish(
+        self, journal: StoredJournal, outcome: Outcome, score: Score | None = None, *, over: bool = True
+    ) -> None:
+        """Enter what a run came to; unless it is `over`, it can be gone on with."""
+        used = outcome.usage
+        figures = (outcome.model_calls, outcome.tool_calls, body(used), used.tokens, used.usd, outcome.seconds)
+        note = outcome.note.encode("utf-8", "replace").decode()
+        row = ("done" if over else "unfinished", outcome.exit, note, *figures)
+        text = written(outcome)
+
+        def work(db: sqlite3.Connection) -> None:
+            if db.execute(FINISH, (*row, journal.run, journal.epoch)).rowcount != 1:
+                raise Fenced(f"another process has taken over the run {journal.run}")
+            db.execute(TRANSCRIPT, (journal.run, "zlib", zlib.compress(text, 1)))
+            if score is not None:
+                db.execute(SCORE, (*score_row(score), journal.run))
+
+        self.submit(work)
+
+    def end(self, id: str, epoch: int, state: str, note: str, usage: Usage, seconds: float) -> None:
+        """Enter the end of a comparison."""
+        figures = (0, 0, body(usage), usage.tokens, usage.usd, seconds)
+        self.submit(lambda db: db.execute(FINISH, (state, None, note, *figures, id, epoch)))
+
+    def submit(self, work: Work, careful: bool = False) -> Future[Any]:
+        return self.writer.submit(work, careful)
+
+    def wait(self, done: Future[Any]) -> Any:
+        try:
+            return done.result()
+        except sqlite3.Error as error:
+            raise self.wording(error) from None
+
+    @property
+    def failed(self) -> bool:
+        return self.writer.trouble is not None
+
+    @property
+    def trouble(self) -> StoreFault | None:
+        """What stopped the writing, in words."""
+        return None if self.writer.trouble is None else self.wording(self.writer.trouble)
+
+    def wording(self, error: sqlite3.Error) -> StoreFault:
+        return store_file.fault(self.path, error)
+
+    def close(self) -> None:
+        """Wait until all is written. `trouble` then says whether it was."""
+        self.writer.close()
+
+    def shelf(self) -> Shelf:
+        """What is kept, to be read; includes all that was written before."""
+        self.wait(self.submit(lambda db: None))  # noqa: ARG005
+        return Shelf(self.path)
+
+
+def effects(db: sqlite3.Connection, run: str) -> list[Any]:
+    return db.execute(EFFECTS, (run,)).fetchall()
+
+
+def score_row(score: Score) -> tuple[Any, ...]:
+    return (score.right, score.harmful, score.remark, score.route, score.latency, score.began)
+
+
+def written(outcome: Outcome) -> bytes:
+    """An outcome as JSON, whatever its answer is."""
+    try:
+        return body(outcome)
+    except (TypeError, OverflowError):
+        return msgspec.json.encode(outcome, enc_hook=str)
