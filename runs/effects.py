@@ -159,6 +159,8 @@ class Effects:
     def seen(self, id: str, asked: Asked) -> Record | None:
         """The record under `id`, if there is one. Raises `Diverged` on another hash, `Stop` on a recorded refusal."""
         record = None if self.journal is None else self.journal.records.get(id)
+        if record is None or record.kind == "intent":
+            self.world.unrecorded(id, asked.request)
         if record is None:
             return None
         if record.hash != asked.hash:

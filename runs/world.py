@@ -31,6 +31,8 @@ class Decision(Value, frozen=True):
     note: str = ""
 
 
+MOST = 600
+"""Characters shown of a request that is not in the recording."""
 Ask = Callable[[Question, str], Awaitable[Decision]]
 """Asks a person: (question, effect id) → decision. May raise `Waiting`."""
 
@@ -53,6 +55,9 @@ class World(Protocol):
 
     def heard(self, said: Said) -> None:
         """A message has entered the transcript: for who watches, never recorded."""
+
+    def unrecorded(self, id: str, request: bytes) -> None:
+        """An effect has no result in the journal, so it is about to be made. A replay raises `Diverged`."""
 
 
 class Live:
@@ -95,6 +100,9 @@ class Live:
         if self._watch is not None:
             self._watch(said)
 
+    def unrecorded(self, id: str, request: bytes) -> None:
+        """The world is there to be asked."""
+
 
 class Nothing:
     """The world of a replay: whatever is not in the recording is a divergence."""
@@ -113,3 +121,8 @@ class Nothing:
 
     def heard(self, said: Said) -> None:
         """Nobody watches."""
+
+    def unrecorded(self, id: str, request: bytes) -> None:
+        text = request.decode("utf-8", "replace")
+        shown = text if len(text) <= MOST else f"{text[:MOST]}…"
+        raise Diverged(f"{id}: this is not in the recording\n    now:      {shown}")
