@@ -14,6 +14,9 @@ import os
 import sys
 from typing import Any
 
+CACHE = 256
+"""MiB for prompts read before: interleaved arms share slots, and a request with `cache_prompt: true` finds its own."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m loopworth.models.local_server")
@@ -39,7 +42,7 @@ def serve(options: argparse.Namespace) -> Any:
     params.n_parallel, params.n_ctx = options.slots, options.context * options.slots
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options.threads
     params.n_threads_http, params.port = options.slots + 2, 0
-    params.cache_ram_mib, params.ui, params.verbosity = 0, False, -1
+    params.cache_ram_mib, params.ui, params.verbosity = CACHE, False, -1
     return xllamacpp.Server(params)
 
 
