@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+import logging
 from typing import Annotated, Any
 
 import typer
@@ -50,7 +53,12 @@ def options(
 ) -> None:
     """Exit status: 0 done, 1 a run or a required verdict failed, 2 faulty files, 3 the outside world failed, 4 waiting
     for a person, 130 interrupted."""
+    if not traceback:  # what a library logs is no message of ours, and may quote a model
+        logging.getLogger().addHandler(logging.NullHandler())
 
 
 def main() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")  # what is reported is UTF-8, whatever the system's default is
     app(prog_name="loopworth")
