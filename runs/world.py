@@ -13,7 +13,10 @@ from loopworth.runs.usage import Value
 
 
 class Question(Value, frozen=True):
-    """What a gate asks a person. `hash` binds the decision to the exact canonical arguments."""
+    """What a person is asked. `hash` binds the decision to the exact canonical arguments.
+
+    A gate asks whether a call may be made; with the choice `answer` it is the call itself that asks, for their words.
+    """
 
     tool: str
     arguments: dict[str, Any]
@@ -23,9 +26,10 @@ class Question(Value, frozen=True):
 
 
 class Decision(Value, frozen=True):
-    """A person's answer to a `Question`, and who gave it; `arguments` replace the call's where the choice is `edit`."""
+    """A person's answer to a `Question`, and who gave it; `arguments` replace the call's where the choice is `edit`, and
+    `note` holds the words where it is `answer`."""
 
-    choice: Literal["approve", "edit", "reject"]
+    choice: Literal["approve", "edit", "reject", "answer"]
     by: str = ""
     arguments: dict[str, Any] | None = None
     note: str = ""

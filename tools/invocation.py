@@ -31,6 +31,7 @@ ATTEMPT = re.compile(r"(?<![^/])~[0-9]+/")
 REJECTED = "a person rejected this call"
 UNCERTAIN = "This call may have happened before the run was interrupted. Check, then approve to call it again."
 UNKNOWN = "it is not known whether this call happened"
+UNANSWERED = "nobody answered the question"
 
 
 class Invocation:
@@ -109,6 +110,20 @@ class Invocation:
             self.fx.budget.failed(self.tool.name, self.tool.max_failures)
         return await self.keep(asked, seen)
 
+    async def asked(self, accepted: Accepted) -> Observation:
+        """A person's own words are the result; the time they take is not the call's."""
+        arguments, kwargs = accepted
+        try:
+            text, hash = readable(self.tool.function(**kwargs)), digest([self.tool.name, arguments])
+        except Exception as error:
+            return self.failed(error, arguments)
+        decision = await self.fx.gate("answer", Question(self.tool.name, arguments, hash, text, ("answer", "reject")))
+        self.began = self.fx.clock()
+        said = readable(decision.note)
+        if decision.choice != "answer":
+            return self.say("rejected", ": ".join(filter(None, (UNANSWERED, said))), full=said, arguments=arguments)
+        return self.say("ok", self.note + content(said, self.tool.max_chars), full=said, arguments=arguments)
+
     async def observed(self, accepted: Accepted) -> Observation:
         """Call the function, for as long as it may take, and reduce what it returns."""
         arguments, kwargs = accepted
@@ -148,6 +163,9 @@ class Invocation:
         return self.say("timed_out", self.note + why, arguments=arguments, owner=owner)
 
     def failed(self, error: BaseException, arguments: dict[str, Any]) -> Observation:
+        """A function may refuse its arguments, as a file that is not there: that is no failure of the tool."""
+        if isinstance(error, ArgumentFault):
+            return self.say(error.status, self.note + str(error), arguments=arguments)
         why = f"{self.tool.name} failed: {described(error)}"
         return self.say("tool_error", self.note + why, arguments=arguments)
 

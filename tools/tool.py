@@ -32,7 +32,8 @@ class Tool:
 
     `accept` checks a canonical JSON object against the schema and raises `ArgumentFault`. `keep` are dotted paths of
     keys. `timeout` is in seconds; an `inline` function runs on the event loop and cannot be cut. `keyed`: the function
-    takes `key`, the idempotency key of the call. `max_failures` and `repeatable` are rules for loops.
+    takes `key`, the idempotency key of the call. `asks`: the function returns a question to a person, whose own words
+    are the result. `max_failures` and `repeatable` are rules for loops.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Tool:
     idempotent: bool = False
     inline: bool = False
     keyed: bool = False
+    asks: bool = False
     gates: tuple[Gate, ...] = ()
 
     def check(self, arguments: dict[str, Any]) -> Accepted:

@@ -89,16 +89,20 @@ def attempted(
     keys = said(entry)
     parts: dict[str, dict[str, Any]] = {"with": bound, "allow": keys.pop("allow", {})}
     faults: list[Fault] = []
+    gone: set[str] = set()
     while True:
         try:
             return make(bound=parts["with"], allow=parts["allow"], **keys), faults
         except ToolFault as fault:
+            if fault.name is not None and fault.name in gone:  # needed, and taken out because it does not fit
+                return None, faults
             known = taken.get(fault.key, frozenset())
             faults.append(blamed(entry, fault, fault.name in known))
             part = parts.get(fault.key, {})
             if fault.name not in part:
                 return None, faults
             value = part.pop(fault.name)
+            gone.add(fault.name)
             near = nearest(fault.name, known)
             if fault.name not in known and near is not None and near not in part:
                 part[near] = value
@@ -188,7 +192,9 @@ def secret(name: str, spot: Spotted, environ: Mapping[str, str] | None) -> str:
 
 def blamed(entry: spec.Tool, fault: Any, known: bool) -> Fault:
     """A tool's fault at the catalogue's key, and at the argument below it if it names one."""
-    spot = entry.at(fault.key)
+    spot = entry.at(fault.key if fault.key in entry.given else "builtin")
     if fault.name is None or fault.key not in entry.given or fault.key == "python":
+        return spot.fault(fault.what, fault.instead)
+    if fault.name not in spot.value:
         return spot.fault(fault.what, fault.instead)
     return spot.below(fault.name).fault(fault.what, fault.instead, key=not known)

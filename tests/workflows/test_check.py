@@ -212,7 +212,6 @@ LATER = [
         "4:34 the dialect",
     ),
     (ROUTER.replace("choose:", "by: similarity\nchoose:"), "6:1 `by`"),
-    ("tools: {f: {builtin: today, effect: read}}", "1:13 `builtin`"),
     ("tools: {f: {run: inner.yaml, effect: read}}", "1:13 `run`"),
     ("tools: {f: {mcp: {command: x}, use: {s: {effect: read}}}}", "1:13 `mcp`"),
 ]
