@@ -1,0 +1,97 @@
+"""The documentation's examples run.
+
+In a page, a fenced block with `file=NAME` in its info string is a file; a `console` block is typed line by line (`$ …`),
+and what stands below a command must be in its output, `…` standing for anything; a `python` block with `run` is run.
+All of a page share one folder, and nothing leaves the machine.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```\s*$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    language: str
+    words: tuple[str, ...]
+    text: str
+    line: int
+
+    @property
+    def file(self) -> str | None:
+        return next((word[5:] for word in self.words if word.startswith("file=")), None)
+
+
+def blocks(page: Path) -> list[Block]:
+    """The fenced blocks of a page that mean something to this test."""
+    text = page.read_text("utf-8")
+    found = []
+    for match in FENCE.finditer(text):
+        language, *words = match["info"].split() or [""]
+        block = Block(language, tuple(words), match["text"], text.count("\n", 0, match.start()) + 1)
+        if block.file or (language in ("console", "python") and "run" in words):
+            found.append(block)
+    return found
+
+
+def typed(block: Block) -> list[tuple[str, str]]:
+    """The commands of a console block, each with the output that is shown for it."""
+    parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]
+    return [(part.partition("\n")[0], part.partition("\n")[2]) for part in parts]
+
+
+def wanted(shown: str) -> re.Pattern[str]:
+    """What is shown, as a pattern: `…` is anything, and runs of blanks are one."""
+    words = [".*?".join(map(re.escape, word.split("…"))) for word in shown.split()]
+    return re.compile(r"\s*".join(words), re.DOTALL)
+
+
+def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "PYTHONSAFEPATH": "1"}
+    return subprocess.run(
+        command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL
+    )
+
+
+def play(block: Block, folder: Path) -> None:
+    if block.file:
+        where = folder / block.file
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_text(block.text, "utf-8")
+    elif block.language == "python":
+        done = run([sys.executable, "-W", "error", "-c", block.text], folder)
+        assert done.returncode == 0, done.stderr
+    else:
+        for command, shown in typed(block):
+            words = shlex.split(command, comments=True)
+            assert words[0] == "loopworth", f"only loopworth is run here: {command}"
+            done = run([sys.executable, "-m", *words], folder)
+            said = done.stdout + done.stderr
+            assert wanted(shown).search(said), f"{command}\nshows\n{said}\nand the page says\n{shown}"
+            assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
+def test_the_examples_of_a_page_run(page, tmp_path):
+    """What a page tells a reader to write and to type works, and shows what the page shows."""
+    for block in blocks(page):
+        try:
+            play(block, tmp_path)
+        except AssertionError as error:
+            raise AssertionError(f"{page.name}:{block.line}: {error}") from None
+
+
+def test_links_between_pages_lead_somewhere():
+    """No page points at one that is not there."""
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} points at {target}"
