@@ -132,8 +132,8 @@ class Invocation:
         seconds, owner = self.patience()
         try:
             value, error = await ended(self.tool, kwargs, seconds)
-        except TimeoutError:
-            return self.cut(seconds, owner, arguments)
+        except TimeoutError as over:
+            return self.cut(seconds, owner, arguments, over.args)
         if error is not None:
             return self.failed(error, arguments)
         try:
@@ -154,10 +154,14 @@ class Invocation:
             return self.tool.timeout, None
         return max(left, 0.0), end[1].path
 
-    def cut(self, seconds: float, owner: str | None, arguments: dict[str, Any]) -> Observation:
+    def cut(
+        self, seconds: float, owner: str | None, arguments: dict[str, Any], inside: tuple[str, ...] = ()
+    ) -> Observation:
         why = f"{self.tool.name} gave no answer within {seconds:.3g} s"
         if owner is not None:
             why += ", when the run's time was over"
+        if inside:
+            why += f"; given up with it, though still running: {', '.join(inside)}"
         if self.tool.writes:
             why += "; it may have happened all the same: check before calling it again"
         return self.say("timed_out", self.note + why, arguments=arguments, owner=owner)

@@ -11,6 +11,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from loopworth.cli.terminal import notices, shown
+from loopworth.runs.outcome import Waiting
 from loopworth.runs.world import Decision, Question
 
 APPROVE = {"approve", "a", "yes", "y"}
@@ -19,7 +20,8 @@ NOBODY = "nobody was there to ask: standard input is not a terminal"
 
 
 class TerminalGate:
-    """Asks one question at a time. No answer, the end of input, or no terminal at all is a rejection."""
+    """Asks one question at a time. No answer, the end of input, or no terminal at all is a rejection; but where a
+    person's own words are asked for and there is no terminal, the run waits."""
 
     def __init__(self) -> None:
         self.turn = asyncio.Lock()
@@ -27,6 +29,8 @@ class TerminalGate:
     async def __call__(self, question: Question, id: str) -> Decision:
         async with self.turn:
             notices().print(drawn(question, id))
+            if "answer" in question.choices:
+                return await answered(id)
             if not sys.stdin.isatty():
                 notices().print(shown(f"rejected: {NOBODY}"))
                 return Decision("reject", "terminal", note=NOBODY)
@@ -42,6 +46,15 @@ class TerminalGate:
             notices().print(Text("please type `approve` or `reject`"))
 
 
+async def answered(id: str) -> Decision:
+    """The words of one line. Raises `Waiting` where nobody can type any."""
+    if not sys.stdin.isatty():
+        raise Waiting(id)
+    notices().print(Text("your answer: [none] "), end="")
+    line = (await typed_line()).strip()
+    return Decision("answer", "terminal", note=line) if line else Decision("reject", "terminal")
+
+
 def drawn(question: Question, id: str) -> Panel:
     """The question, with the arguments as the JSON that the decision is bound to."""
     body = Text()
@@ -49,7 +62,8 @@ def drawn(question: Question, id: str) -> Panel:
         body.append_text(shown(question.text)).append("\n\n")
     arguments = json.dumps(question.arguments, ensure_ascii=False, sort_keys=True, indent=2, default=str)
     body.append_text(shown(question.tool, "bold", lines=False)).append(" ").append_text(shown(arguments))
-    return Panel(body, title=shown(f"may this run? {id}", lines=False), title_align="left")
+    title = "a question" if "answer" in question.choices else "may this run?"
+    return Panel(body, title=shown(f"{title} {id}", lines=False), title_align="left")
 
 
 def read(line: str) -> Decision | None:
