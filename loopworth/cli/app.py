@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-import sys
 import logging
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -49,7 +49,7 @@ def options(
     traceback: Annotated[
         bool, typer.Option("--traceback", envvar="LOOPWORTH_TRACEBACK", help="Show where a failure of ours happened.")
     ] = False,
-    show_version: Annotated[bool, typer.Option("--version", callback=version, is_eager=True)] = False,
+    _version: Annotated[bool, typer.Option("--version", callback=version, is_eager=True)] = False,
 ) -> None:
     """Exit status: 0 done, 1 a run or a required verdict failed, 2 faulty files, 3 the outside world failed, 4 waiting
     for a person, 130 interrupted."""

@@ -44,7 +44,7 @@ def test_a_thread_that_hangs_does_not_hold_the_process(then: str, said: str) -> 
     terminal.until("STARTED")
     began = time.monotonic()
     os.kill(terminal.process.pid, signal.SIGINT)
-    assert terminal.close() == 130
+    assert terminal.close() == 130, terminal.seen
     assert time.monotonic() - began < 5
     assert said in terminal.seen
     assert "Traceback" not in terminal.seen

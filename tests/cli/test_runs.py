@@ -85,6 +85,16 @@ def test_an_endpoint_that_is_down_is_status_3(tmp_path: pathlib.Path) -> None:
     assert "Traceback" not in done.output
 
 
+def test_what_a_library_logs_is_not_shown(tmp_path: pathlib.Path) -> None:
+    """A typed answer that stays wrong is one exit reason; the library that asked twice does not speak to the user."""
+    text = HELLO.replace("answer:", "    output: int\nanswer:").replace("replies: [", "replies: [no number, ")
+    written(tmp_path, hello=text)
+    terminal = Terminal("-m", "loopworth", "run", "hello.yaml", "-i", "question=hi", cwd=tmp_path)
+    assert terminal.close() == 1
+    assert terminal.seen.startswith("\x1b[2manswer")
+    assert "retries exceeded" not in terminal.seen
+
+
 def test_a_gate_without_a_terminal_rejects_and_the_tool_does_not_run(tmp_path: pathlib.Path) -> None:
     """Nobody to ask is no approval."""
     done = command("run", written(tmp_path, refunds=REFUNDS) / "refunds.yaml", "-i", "case=x", "--json")
@@ -120,7 +130,7 @@ def test_ctrl_c_shows_what_was_paid_and_leaves_at_once(tmp_path: pathlib.Path) -
         assert terminal.process.poll() is None
     began = time.monotonic()
     os.kill(terminal.process.pid, signal.SIGINT)
-    assert terminal.close() == 130
+    assert terminal.close() == 130, terminal.seen
     assert time.monotonic() - began < 5
     assert "cancelled" in terminal.seen
     assert "10 in, 5 out" in terminal.seen
