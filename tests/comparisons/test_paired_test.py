@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopworth.comparisons.intervals import score
 from loopworth.comparisons.paired_test import exact_p, mcnemar_exact, mcnemar_midp, scores, tail, tail_chances
 
 MARGINS = st.sampled_from([-0.3, -0.1, -0.05, 0.0, 0.05, 0.1, 0.3])
@@ -64,6 +65,13 @@ def test_the_chance_of_a_wrong_rejection_never_exceeds_alpha(margin: float, alph
         for loss in np.linspace(max(0.0, -true), (1 - true) / 2, 150):
             chance = ways * (loss + true) ** b * loss**c * max(1 - 2 * loss - true, 0.0) ** np.maximum(n - b - c, 0)
             assert chance[reject].sum() <= alpha
+
+
+@given(counts(), MARGINS)
+def test_outcomes_are_ordered_by_tangos_score(found: tuple[int, int, int], margin: float) -> None:
+    """The vectorised statistic is that of the interval."""
+    b, c, n = found
+    assert scores(np.array(b), np.array(c), n, margin) == pytest.approx(score(b, c, n, margin), abs=1e-9)
 
 
 def test_ties_alone_are_no_evidence_of_a_gain() -> None:

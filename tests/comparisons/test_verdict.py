@@ -158,6 +158,8 @@ def test_the_smallest_gain_comes_from_the_prices_where_they_are_given() -> None:
     assert only(decide(arms(60, 0, 40, **agent), rule)).min_gain == pytest.approx((0.09 + 0.029) / 0.75)
     assert only(decide(arms(60, 0, 40, **agent), Rule(min_gain=0.3, correct_is_worth_usd=1))).min_gain == 0.3
     assert only(decide(arms(60, 0, 40))).min_gain == 0.1
+    cheaper = arms(60, 0, 40, usd=dict.fromkeys(SLOW, 0.001))
+    assert only(decide(cheaper, Rule(correct_is_worth_usd=1))).min_gain == 0
 
 
 def test_prices_that_no_gain_could_pay_for_say_so() -> None:
