@@ -47,6 +47,13 @@ def test_paths_that_never_come_again_are_an_open_loop() -> None:
     assert label(runs) == "open loop"
 
 
+def test_a_run_is_not_replayed_by_itself() -> None:
+    """Each run is judged by the others, and a tie of theirs is a miss."""
+    found = branching([ONE, ONE, OTHER])
+    assert found
+    assert (found.replay_one_path, found.top1) == (0.0, 2 / 3)
+
+
 def test_no_run_has_no_structure() -> None:
     """None, not a division by zero."""
     assert branching([]) is None

@@ -35,6 +35,7 @@ def test_a_longer_number_is_another_number(name: str) -> None:
     """325 is not 25, nor does it contain it."""
     assert not right(name, "325", "25")
     assert not right(name, "25.7", "25")
+    assert not right(name, "1,025", "025")
     assert not right(name, 325, 25)
 
 

@@ -67,6 +67,12 @@ def test_tasks_without_an_id_are_numbered() -> None:
     assert [(task.id, task.line) for task in found] == [("1", 1), ("2", 3)]
 
 
+def test_only_a_line_feed_ends_a_line_of_jsonl() -> None:
+    """A text may hold U+2028 and U+0085 as they are."""
+    found = tasks("t.jsonl", '{"q": "a\u2028b\u0085c"}\n')
+    assert [task.fields["q"] for task in found] == ["a\u2028b\u0085c"]
+
+
 def test_every_broken_line_is_reported_with_its_place() -> None:
     """All at once: syntax, no object, a key twice, no JSON constant, half a character, too deep, and more."""
     lines = ['{"id": true}', "{id: 3}", "[1]", '{"a": 1, "a": 2}', '{"a": NaN}', '{"a": "\\ud800"}', "[" * 100_000]
