@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -108,7 +109,7 @@ def built(
         harm=None if decide.harm is None else expression(decide.harm),
         limits=Limits() if form.budget is None else Limits(None, None, *map(form.budget.__getattribute__, SPEND)),
         spec=plain(loaded.files.documents[Path(file).resolve()].value),
-        files=dict(digests(form, loaded, Path(file))),
+        files=dict(digests(form, loaded, Path(file), arms)),
     )
 
 
@@ -179,8 +180,20 @@ def unmeasured(form: spec.Comparison, loaded: Loaded) -> Iterator[Fault]:
         )
 
 
-def digests(form: spec.Comparison, loaded: Loaded, file: Path) -> Iterator[tuple[str, str]]:
-    """The SHA-256 of every file that was read, by its path from the comparison's folder."""
+def digests(form: spec.Comparison, loaded: Loaded, file: Path, arms: Iterable[Arm]) -> Iterator[tuple[str, str]]:
+    """The SHA-256 of every file that was read, and of the tools' code, by its path from the comparison's folder."""
     source = form.path("tasks") if isinstance(form.tasks, str) else form.tasks.path("file")
-    for path in sorted({*loaded.files.documents, source.resolve()}):
+    code = {path for arm in arms for tool in arm.workflow.tools.values() if (path := code_of(tool.function))}
+    for path in sorted({*loaded.files.documents, *loaded.files.texts, *code, source.resolve()}):
         yield os.path.relpath(path, file.resolve().parent), sha256(path.read_bytes()).hexdigest()
+
+
+def code_of(function: Any) -> Path | None:
+    """The file of a user's own function; None for one of ours, or without a file."""
+    found = inspect.unwrap(function)
+    found = getattr(found, "func", found)
+    found = getattr(found, "__func__", found)
+    file = getattr(getattr(found, "__code__", None), "co_filename", "")
+    path = Path(file)
+    ours = str(getattr(found, "__module__", "")).partition(".")[0] == "loopworth"
+    return None if ours or not path.is_file() else path.resolve()

@@ -16,16 +16,17 @@ import msgspec
 
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.keeper import Keeper, unasked
 from loopworth.comparisons.result import Result, settled
 from loopworth.comparisons.schedule import Planned, order
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trial import Trial, scored, tried
-from loopworth.models import Model, ModelSpec, open_model, prepare
+from loopworth.models import Model, ModelSpec, ScriptedModel, open_model, prepare
+from loopworth.runs.journal import Record
 from loopworth.runs.message import Reply, Request
-from loopworth.runs.outcome import Outcome
+from loopworth.runs.outcome import Diverged, Fenced, Outcome
 from loopworth.runs.usage import Value
 from loopworth.runs.world import Ask, Decision, Live, Question
-from loopworth.workflows.activation import activate
 
 GRACE = 1.0
 """Seconds that runs in flight get to end when a comparison is cut short."""
@@ -35,6 +36,7 @@ WITHOUT_MODEL = 4
 """Runs under way at once among the arms that call no model."""
 
 Open = Callable[[ModelSpec], Model]
+decode = msgspec.json.Decoder().decode
 Phase = Literal["preparing", "running", "rerunning"]
 
 
@@ -111,9 +113,14 @@ class Execution:
     """A comparison under way."""
 
     def __init__(
-        self, comparison: Comparison, watch: Callable[[Progress], None] | None, keep: bool, open: Open
+        self,
+        comparison: Comparison,
+        watch: Callable[[Progress], None] | None,
+        keep: bool,
+        open: Open,
+        keeper: Keeper,
     ) -> None:
-        self.comparison, self.watch, self.keep, self.open = comparison, watch, keep, open
+        self.comparison, self.watch, self.keep, self.open, self.keeper = comparison, watch, keep, open, keeper
         self.arms = {arm.name: arm for arm in comparison.arms}
         self.tasks = {task.id: task for task in comparison.tasks}
         self.order = order(tuple(self.arms), tuple(self.tasks), comparison.repeats, comparison.seed)
@@ -142,7 +149,9 @@ class Execution:
             self.models[key] = self.open(spec)
             await prepare(self.models[key])
             self.prepared[key] = time.monotonic() - began
-        self.start = time.monotonic()
+        self.start = time.monotonic() - max((trial.began + trial.seconds for trial in self.keeper.made), default=0.0)
+        for trial in self.keeper.made:
+            self.take(trial)
 
     async def close(self) -> None:
         """Close all models, within a second."""
@@ -163,6 +172,9 @@ class Execution:
             interrupted=interrupted,
             stopped=self.stopped,
             endpoint_failed=self.endpoint_failed,
+            id=self.keeper.id,
+            made=len(self.keeper.made),
+            replayed=self.keeper.replayed,
         )
         verdict = settled(self.comparison, result.final) if result.whole else None
         return dataclasses.replace(result, verdict=verdict)
@@ -241,19 +253,27 @@ class Execution:
         self.flying[planned] = (attempt, began)
         outcome, score, harmful = Outcome(), None, None
         try:
-            outcome = await activate(arm.workflow, task.given(arm.inputs), self.world(arm, task, planned.repeat))
+            outside = lambda records: self.world(arm, task, planned.repeat, records)
+            outcome = await self.keeper.run((planned, attempt), arm.workflow, task.given(arm.inputs), outside)
             score = scored(outcome, lambda outcome: self.comparison.judge(task, outcome))
             harmful = self.comparison.harmful(task, outcome)
         except Exception as bug:
+            if isinstance(bug, Fenced) or (isinstance(bug, Diverged) and self.keeper.replayed):
+                raise
             note, score = f"{type(bug).__name__}: {bug}", None
             told = traceback.format_exc()
             outcome = msgspec.structs.replace(outcome, exit="harness_error", note=note, traceback=told)
-        return tried(planned, outcome, score, attempt=attempt, began=began, harmful=harmful, keep=self.keep)
+        trial = tried(planned, outcome, score, attempt=attempt, began=began, harmful=harmful, keep=self.keep)
+        self.keeper.keep(trial, outcome)
+        return trial
 
-    def world(self, arm: Arm, task: Task, repeat: int) -> Repeated:
-        """A scripted model is opened for each run: its replies begin anew, whatever runs beside it."""
+    def world(self, arm: Arm, task: Task, repeat: int, records: Mapping[str, Record]) -> Repeated:
+        """A scripted model is opened for each run: its replies begin anew, whatever runs beside it, after those that
+        the run already had."""
         specs = arm.workflow.models
         scripts = {key: self.open(spec) for key, spec in specs.items() if spec.provider == "scripted"}
+        for key, script in scripts.items():
+            pass_over(script, key, records)
         ask = decided(task.approve or self.comparison.approvals)
         return Repeated({**self.models, **scripts}, ask, specs, repeat)
 
@@ -286,7 +306,11 @@ class Execution:
             raise Halted
 
     def spent_out(self) -> bool:
-        """Whether the comparison's own budget is spent; runs in flight are let finish."""
+        """Whether the comparison's own budget is spent, or its store full; runs in flight are let finish."""
+        if self.keeper.replayed:
+            return False
+        if trouble := self.keeper.trouble():
+            self.stopped, self.endpoint_failed = f"no more runs can be kept: {trouble}", True
         most = self.comparison.limits
         spent = [
             (self.usd, most.usd, f"${most.usd} are spent"),
@@ -324,21 +348,34 @@ async def compare(
     watch: Callable[[Progress], None] | None = None,
     keep: bool = True,
     open: Open = open_model,
+    keeper: Keeper | None = None,
 ) -> Result:
     """Run a comparison to its end. Cancelling it stops what is in flight within a second and *returns* what is done.
 
-    `watch` is told of every step. `keep` keeps each run's answer, transcript and events. Raises `models.Unavailable`
-    where a model cannot be made ready.
+    `watch` is told of every step. `keep` keeps each run's answer, transcript and events in the result; a `keeper` makes
+    the runs, and may keep them elsewhere. Raises `models.Unavailable` where a model cannot be made ready, `Diverged`
+    where a replay does, `Fenced` where another process goes on with this comparison.
     """
-    run, interrupted = Execution(comparison, watch, keep, open), False
+    keeper = keeper or Keeper()
+    run, interrupted = Execution(comparison, watch, keep, unasked if keeper.replayed else open, keeper), False
     try:
         await run.prepare()
-        await run.through(run.order, 0)
-        await run.through(run.broken(), 1)
+        await run.through(keeper.due(run.order, 0), 0)
+        await run.through(keeper.due(run.broken(), 1), 1)
     except asyncio.CancelledError:
         interrupted = True
     except Halted:
         pass  # `stopped` says why
     finally:
         await run.close()
-    return run.result(interrupted)
+    result = run.result(interrupted)
+    keeper.end(result)
+    return result
+
+
+def pass_over(script: Model, key: str, records: Mapping[str, Record]) -> None:
+    """Let a scripted model go on after the replies that a run already had."""
+    if isinstance(script, ScriptedModel):
+        for id, record in records.items():
+            if record.kind == "model" and decode(record.request)["model"] == key:
+                script.next(id)

@@ -37,6 +37,8 @@ def to_json(result: Result) -> bytes:
                 "stopped": result.stopped,
                 "seconds": result.seconds,
                 "usd": result.usd,
+                "replayed": result.id if result.replayed else None,
+                "recorded_usd": result.recorded_usd,
                 "arms": [arm(one) for one in found.arms],
                 **levels(found, comparison.group_by),
                 "differences": [] if result.verdict is None else result.verdict.arms,

@@ -224,6 +224,11 @@ def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
         yield f"stopped after {len(result.final)} of {len(result.order)} runs: {result.stopped}"
     if len(arms) == 1:
         yield "one arm alone: nothing is compared"
+    if result.replayed:
+        cost = f"${result.recorded_usd:.6f}".rstrip("0").rstrip(".")
+        yield f"replayed from {result.id}: new spend $0; cost ({cost}) and latency are as recorded"
+    elif result.made:
+        yield f"resumed {result.id}: {result.made} of {len(result.order)} runs were made before"
     said = defaultdict[str, list[str]](list)
     for arm in arms:
         for warning in arm_warnings(result, arm):

@@ -19,6 +19,8 @@ class Result:
 
     `stopped` says why it ended early, and is empty where it did not. `prepared` is the seconds each model took before
     the clocks started. `began` is UTC (ISO 8601). There is no verdict on a part of the plan, nor on a single arm.
+    `id` is that of the run store, `made` counts the trials of an earlier part that this one went on from; where it is
+    `replayed`, nothing was spent, and what the trials cost is as recorded.
     """
 
     comparison: Comparison
@@ -30,6 +32,9 @@ class Result:
     interrupted: bool = False
     stopped: str = ""
     endpoint_failed: bool = False
+    id: str = ""
+    made: int = 0
+    replayed: bool = False
     verdict: Verdict | None = None
 
     @property
@@ -45,7 +50,12 @@ class Result:
 
     @property
     def usd(self) -> float:
-        """What is known to have been spent, reruns included."""
+        """What is known to have been spent, reruns included; nothing where it is replayed."""
+        return 0.0 if self.replayed else self.recorded_usd
+
+    @property
+    def recorded_usd(self) -> float:
+        """What the trials are known to have cost when they were made."""
         return sum(trial.usage.usd or 0.0 for trial in self.trials)
 
     @property

@@ -12,8 +12,12 @@ from loopworth.runs.world import World
 from loopworth.workflows.compile import Compiled
 
 
-async def activate(compiled: Compiled, input: dict[str, Any], world: World, journal: Journal | None = None) -> Outcome:
+async def activate(
+    compiled: Compiled, input: dict[str, Any], world: World, journal: Journal | None = None, run: str = ""
+) -> Outcome:
     """Run a workflow in a world. With a journal that holds records, it goes on from them (or replays them).
+
+    `run` names it, so that a run that goes on calls its writes by the same keys.
 
     What the journal shows as spent is spent, and the run's clock goes on from its last record. Raises `Diverged`.
     """
@@ -22,4 +26,5 @@ async def activate(compiled: Compiled, input: dict[str, Any], world: World, jour
     if journal is not None and journal.records:
         budget.restore(journal.records, compiled.tools.allowed_failures())
         offset = max(record.ended for record in journal.records.values())
-    return await execute(compiled.executor, input, Effects(world, journal, budget, compiled.tools, offset=offset))
+    fx = Effects(world, journal, budget, compiled.tools, offset=offset, run=run)
+    return await execute(compiled.executor, input, fx)

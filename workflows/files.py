@@ -26,6 +26,7 @@ class Files:
     found: list[Fault] = field(default_factory=list)
     meant: dict[Path, Path] = field(default_factory=dict)
     merged: dict[int, dict[str, Tool]] = field(default_factory=dict)
+    texts: set[Path] = field(default_factory=set)
 
     @property
     def faults(self) -> list[Fault]:
@@ -155,6 +156,7 @@ class Files:
         spot = form.at("file")
         if (path := self.present(form.path("file"), spot)) is None:
             return
+        self.texts.add(path.resolve())
         raw = path.read_bytes()
         if len(raw) > LARGEST:
             self.found.append(spot.fault(f"{str(path)!r} is larger than 1 MiB"))

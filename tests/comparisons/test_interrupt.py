@@ -79,13 +79,14 @@ def folder(tmp_path: pathlib.Path) -> pathlib.Path:
 
 @pytest.fixture
 def endpoint() -> Iterator[tuple[FakeEndpoint, threading.Event]]:
-    """Answers 20 requests, then lets all wait; the event says that it does."""
+    """Answers 20 requests, then lets all wait; the event says that all four slots do, so that 20 runs have ended."""
     waiting, release = threading.Event(), threading.Event()
 
     def answer(received: Received) -> Any:
         if len(fake.requests) <= 20:
             return said(received.body["messages"][-1]["content"])
-        waiting.set()
+        if len(fake.requests) == 24:
+            waiting.set()
         release.wait(60)
         return Answer(gone=True)
 

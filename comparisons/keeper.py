@@ -1,0 +1,256 @@
+"""Who makes the runs of a comparison, and keeps them: in memory only, in the run store, or as they were recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.schedule import Planned
+from loopworth.comparisons.scores import Score
+from loopworth.comparisons.trial import Trial, tried
+from loopworth.runs import kept
+from loopworth.runs.journal import MemoryJournal, Record
+from loopworth.runs.kept import Kept
+from loopworth.runs.message import Reply, Request
+from loopworth.runs.outcome import Diverged, Outcome
+from loopworth.runs.recording import Recording
+from loopworth.runs.replay import Replayed, departed
+from loopworth.runs.shelf import Shelf
+from loopworth.runs.store import Store, new_id
+from loopworth.runs.stored_journal import StoredJournal
+from loopworth.runs.usage import Usage
+from loopworth.runs.world import World
+from loopworth.workflows.activation import activate
+from loopworth.workflows.compile import Compiled
+
+if TYPE_CHECKING:
+    from loopworth.comparisons.result import Result
+    from loopworth.models import Model, ModelSpec
+
+Due: TypeAlias = tuple[Planned, int]
+"""A planned run, and which attempt at it."""
+Outside: TypeAlias = Callable[[Mapping[str, Record]], World]
+"""The live world of a run, which may have begun before: by what its journal holds."""
+UNFINISHED = ("cancelled", "harness_error")
+"""Ends of a trial after which it is made again when its comparison goes on."""
+
+
+class Keeper:
+    """Makes each run, and is told what it scored; this one keeps nothing.
+
+    `made` are the trials of an earlier part of the comparison, which goes on. `id` is what the store knows it by.
+    """
+
+    id: str = ""
+    replayed: bool = False
+    made: tuple[Trial, ...] = ()
+
+    def due(self, planned: Iterable[Planned], attempt: int) -> list[Planned]:
+        """Those of the planned runs that have to be made."""
+        done = {trial.planned for trial in self.made if trial.attempt == attempt}
+        return [one for one in planned if one not in done]
+
+    async def run(self, due: Due, workflow: Compiled, input: dict[str, Any], outside: Outside) -> Outcome:  # noqa: ARG002
+        return await activate(workflow, input, outside({}))
+
+    def keep(self, trial: Trial, outcome: Outcome) -> None:
+        """A run has ended, with its score."""
+
+    def trouble(self) -> str:
+        """Why no further run can be kept; "" where it can."""
+        return ""
+
+    def end(self, result: Result) -> None:
+        """The comparison has ended."""
+
+
+class StoreKeeper(Keeper):
+    """Keeps every run in the store: its effects as they happen, its end and score when it ends.
+
+    A run that was under way when an earlier part of the comparison was killed goes on from its effects.
+    """
+
+    def __init__(self, store: Store, id: str, epoch: int, began: str) -> None:
+        self.store, self.id, self.epoch, self.began = store, id, epoch, began
+        self.begun: dict[Due, str] = {}
+        self.journals: dict[Due, StoredJournal] = {}
+        self.number = 0
+        self.file = ""
+
+    @classmethod
+    def anew(cls, store: Store, comparison: Comparison) -> StoreKeeper:
+        """A comparison that begins now."""
+        self = cls(store, new_id(), 1, now())
+        made_of = source(comparison)
+        store.begin(Kept(self.id, "comparison", comparison.name, place(comparison), self.began, input=made_of))
+        return self.of(comparison)
+
+    @classmethod
+    def going_on(cls, store: Store, comparison: Comparison, id: str, keep: bool) -> StoreKeeper:
+        """A comparison that goes on; `keep` takes up the transcripts of what was made as well."""
+        shelf = store.shelf()
+        epoch = store.resume(id).epoch
+        self, scores = cls(store, id, epoch, shelf.run(id).began), shelf.scores(id)
+        made: list[Trial] = []
+        for one in shelf.trials(id):
+            if one.state == "done":
+                made.append(trial_of(one, scores[one.id], shelf.outcome(one.id) if keep else None))
+            else:
+                self.begun[due_of(one)] = one.id
+            self.number = max(self.number, int(one.id.rpartition(".")[2]))
+        self.made = tuple(made)
+        return self.of(comparison)
+
+    def of(self, comparison: Comparison) -> StoreKeeper:
+        self.file = place(comparison)
+        return self
+
+    async def run(self, due: Due, workflow: Compiled, input: dict[str, Any], outside: Outside) -> Outcome:
+        journal = self.journals[due] = self.journal(due, workflow, input)
+        return await activate(workflow, input, outside(journal.records), journal, journal.run)
+
+    def journal(self, due: Due, workflow: Compiled, input: dict[str, Any]) -> StoredJournal:
+        """The run's own, with what it did before where it goes on."""
+        if (begun := self.begun.get(due)) is not None:
+            return self.store.resume(begun)
+        planned, attempt = due
+        self.number += 1
+        return self.store.begin(
+            Kept(
+                id=f"{self.id}.{self.number}",
+                kind="trial",
+                name=workflow.name,
+                file=self.file,
+                began=now(),
+                parent=self.id,
+                input=input,
+                arm=planned.arm,
+                task=planned.task,
+                repeat=planned.repeat,
+                attempt=attempt,
+            ),
+            self.epoch,
+        )
+
+    def keep(self, trial: Trial, outcome: Outcome) -> None:
+        journal = self.journals.pop((trial.planned, trial.attempt), None)
+        if journal is None:
+            return
+        score = kept.Score(trial.right, trial.harmful, trial.remark, trial.route, trial.latency, trial.began)
+        self.store.finish(journal, outcome, score, over=trial.exit not in UNFINISHED)
+
+    def trouble(self) -> str:
+        return str(self.store.trouble or "")
+
+    def end(self, result: Result) -> None:
+        usage = sum((trial.usage for trial in result.trials), Usage())
+        state = "done" if result.whole else "unfinished"
+        note = result.stopped or ("interrupted" if result.interrupted else "")
+        self.store.end(self.id, self.epoch, state, note, usage, result.seconds)
+
+
+class Replayer(Keeper):
+    """Makes the runs that were recorded, from what was recorded. Raises `Diverged` at the first that comes out
+    otherwise."""
+
+    replayed = True
+
+    def __init__(self, comparison: Recording, trials: Iterable[Recording]) -> None:
+        self.id, self.note = comparison.kept.id, comparison.kept.note
+        self.recorded = {due_of(one.kept): one for one in trials if one.kept.exit is not None}
+
+    def due(self, planned: Iterable[Planned], attempt: int) -> list[Planned]:
+        return [one for one in planned if (one, attempt) in self.recorded]
+
+    async def run(self, due: Due, workflow: Compiled, input: dict[str, Any], outside: Outside) -> Outcome:  # noqa: ARG002
+        recording = self.recorded[due]
+        world, journal = Replayed(recording.outcome), MemoryJournal(recording.records)
+        where = f"the arm {due[0].arm!r} on the task {due[0].task!r}"
+        try:
+            outcome = await activate(workflow, input, world, journal, recording.kept.id)
+        except Diverged as why:
+            raise Diverged(f"{where}: {why}") from None
+        if other := departed(recording, outcome):
+            raise Diverged(f"{where}: {other}")
+        return msgspec.structs.replace(outcome, seconds=recording.kept.seconds)
+
+
+class Unasked:
+    """The model of a replay, which nobody asks."""
+
+    endpoint, concurrency = "replay", 16
+
+    async def reply(self, request: Request, seconds: float | None) -> Reply:  # noqa: ARG002
+        raise Diverged("a replay asks no model")
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def unasked(spec: ModelSpec) -> Model:  # noqa: ARG001
+    """Opens nothing, needs no key."""
+    return Unasked()
+
+
+# -- what is in the store ---------------------------------------------------------------------------------------------
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def place(comparison: Comparison) -> str:
+    """The file of a comparison, wherever one stands when it goes on."""
+    return str(Path(comparison.file).resolve())
+
+
+def source(comparison: Comparison) -> dict[str, Any]:
+    """What a comparison is made of: digests of its files, and of the tasks that were chosen."""
+    tasks = "\n".join(task.id for task in comparison.tasks)
+    return {"files": dict(comparison.files), "tasks": sha256(tasks.encode()).hexdigest(), "n": len(comparison.tasks)}
+
+
+def changed(before: Mapping[str, Any], comparison: Comparison) -> list[str]:
+    """What has changed since a comparison began: its files, or the choice of tasks."""
+    after = source(comparison)
+    files = before["files"].keys() | after["files"].keys()
+    found = sorted(name for name in files if before["files"].get(name) != after["files"].get(name))
+    if not found and before["tasks"] != after["tasks"]:
+        found = [f"the choice of tasks ({before['n']} then, {after['n']} now)"]
+    return found
+
+
+def latest(shelf: Shelf, comparison: Comparison) -> Kept | None:
+    """The last comparison of this file."""
+    of_file = (one for one in shelf.runs(kept.Query(kinds=("comparison",))) if one.file == place(comparison))
+    return next(of_file, None)
+
+
+def due_of(one: Kept) -> Due:
+    return Planned(str(one.arm), str(one.task), one.repeat or 0), one.attempt or 0
+
+
+def trial_of(one: Kept, score: kept.Score, outcome: Outcome | None) -> Trial:
+    """A trial as it was when it ended; its transcript where the outcome is given."""
+    planned, attempt = due_of(one)
+    found = Score(score.right, score.remark) if score.right is not None else None
+    trial = tried(planned, outcome or Outcome(), found, attempt=attempt, began=score.began, keep=outcome is not None)
+    return msgspec.structs.replace(
+        trial,
+        exit=one.exit,
+        note=one.note,
+        remark=score.remark,
+        harmful=score.harmful,
+        route=score.route,
+        model_calls=one.model_calls,
+        tool_calls=one.tool_calls,
+        usage=one.usage,
+        latency=score.latency,
+        seconds=one.seconds,
+    )
