@@ -156,6 +156,8 @@ class Handler(BaseHTTPRequestHandler):
                 fake.open -= 1
         self.send(answer)
 
+    do_GET = do_POST
+
     def send(self, answer: Answer) -> None:
         content = answer.content
         if answer.gone:
