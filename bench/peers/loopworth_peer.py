@@ -72,7 +72,7 @@ def comparison(url: str, k: int) -> Callable[[Sequence[str], int], list[str]]:
             tasks = [{"id": f"n{n}", "prompt": p, "expected": done(p)} for n, p in enumerate(prompts)]
             (folder / "tasks.jsonl").write_text("\n".join(map(json.dumps, tasks)), "utf-8")
             result = asyncio.run(loopworth.compare(folder / "comparison.yaml"))
-        answers = {trial.task: str(trial.answer) for trial in result.trials if trial.arm == "agent"}
+        answers = {trial.task: json.loads(bytes(trial.answer)) for trial in result.trials if trial.arm == "agent"}
         return [answers[task["id"]] for task in tasks]
 
     return run
