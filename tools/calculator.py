@@ -105,7 +105,7 @@ def spelled(text: str) -> None:
 
 
 def place(text: str, error: SyntaxError) -> str:
-    rest = text[max((error.offset or 1) - 1, 0) :]
+    rest = text[error.offset - 1 :] if error.offset else ""
     return f"it goes wrong at {shown(rest, 20)}" if rest else "it does not end"
 
 

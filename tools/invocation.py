@@ -16,10 +16,11 @@ from loopworth.runs.effects import Effects
 from loopworth.runs.journal import Asked, digest
 from loopworth.runs.message import ToolCall
 from loopworth.runs.observation import FAILED, Observation, Status
-from loopworth.runs.outcome import Stop
+from loopworth.runs.outcome import Failed, Outcome, Stop, passes
 from loopworth.runs.world import Question
 from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.tools.gate import question
+from loopworth.tools.guard import pass_by
 from loopworth.tools.result import Unserialisable, content, json_text, keeping, kept, plain, readable
 from loopworth.tools.tool import Accepted, Tool
 from loopworth.tools.work import ended
@@ -44,7 +45,7 @@ class Invocation:
 
     async def answer(self) -> Observation:
         try:
-            accepted = checked(self.tool, self.call)
+            accepted = self.guarded(checked(self.tool, self.call))
             if self.tool.gates:
                 decided = await self.gate(accepted)
                 if isinstance(decided, Observation):
@@ -52,6 +53,8 @@ class Invocation:
                 accepted = decided
         except ArgumentFault as fault:
             return self.say(fault.status, self.note + str(fault))
+        if self.tool.nested:
+            return await self.inner(accepted)
         asked = self.fx.asked([self.tool.name, accepted.arguments])
         return await self.recorded(asked, accepted.arguments) or await self.made(asked, accepted)
 
@@ -71,8 +74,41 @@ class Invocation:
             return self.say("rejected", ": ".join(filter(None, (REJECTED, why))), full=why)
         if decision.choice == "edit":
             self.note = f"(a person changed the arguments to {json_text(plain(decision.arguments))}) "
-            return self.tool.check(parse(decision.arguments))
+            return self.guarded(self.tool.check(parse(decision.arguments)))
         return accepted
+
+    def guarded(self, accepted: Accepted) -> Accepted:
+        """The arguments, past the workflow's guards. Raises `Stop("guardrail")`."""
+        if self.tool.guards:
+            pass_by(self.tool.guards, {**self.fx.input, "tool": self.tool.name, "args": accepted.arguments}, self.fx)
+        return accepted
+
+    async def inner(self, accepted: Accepted) -> Observation:
+        """Run the workflow that the tool is, at this place. How it ends is the result, and what it calls is recorded by
+        itself; a gate that waits, a limit of a run around it and an endpoint that is down end the caller too."""
+        budget = self.fx.budget
+        try:
+            outcome: Outcome = await self.tool.function(accepted.kwargs, self.fx)
+        except (Stop, Failed) as end:
+            seen = self.inner_end(end, accepted.arguments)
+        else:
+            said = "" if outcome.exit == "success" else f"(it ended with {outcome.exit}) "
+            full = kept(keeping(self.tool.keep), outcome.answer)
+            text = self.note + said + content(full, self.tool.max_chars)
+            seen = self.say("ok", text, full=full, arguments=accepted.arguments)
+        if seen.status in FAILED:
+            budget.failed(self.tool.name, self.tool.max_failures)
+        return seen
+
+    def inner_end(self, end: Stop | Failed, arguments: dict[str, Any]) -> Observation:
+        exit, note = (end.exit, end.note) if isinstance(end, Stop) else ("step_failed", str(end))
+        if exit == "rejected":
+            return self.say("rejected", ": ".join(filter(None, (REJECTED, note))), full=note, arguments=arguments)
+        if passes(end, self.fx.path):
+            raise end
+        status: Status = "timed_out" if exit == "time_limit" else "tool_error"
+        why = f"{self.tool.name} ended with {exit}" + (f": {note[:MOST_SAID]}" if note else "")
+        return self.say(status, self.note + why, arguments=arguments)
 
     def asks(self, arguments: dict[str, Any]) -> Question | None:
         names = {**self.fx.input, "args": arguments}
@@ -103,6 +139,8 @@ class Invocation:
             await self.fx.budget.admit("tool", 0, self.fx.clock)
         except Stop as stop:
             return await self.keep(asked, self.say("not_run", stop.exit, full=stop.note, owner=stop.owner))
+        if self.tool.asks:
+            return await self.keep(asked, await self.answered(accepted))
         if self.tool.writes:
             await self.fx.keep(self.fx.id, asked, "intent", None, self.began)
         seen = await self.observed(accepted)
@@ -110,7 +148,7 @@ class Invocation:
             self.fx.budget.failed(self.tool.name, self.tool.max_failures)
         return await self.keep(asked, seen)
 
-    async def asked(self, accepted: Accepted) -> Observation:
+    async def answered(self, accepted: Accepted) -> Observation:
         """A person's own words are the result; the time they take is not the call's."""
         arguments, kwargs = accepted
         try:

@@ -129,7 +129,9 @@ class Root:
         try:
             if self.holds:
                 return Folder(path, here.open(name, FOLDER))
-            if not stat.S_ISDIR(here.status(name).st_mode):
+            if linked(found := here.status(name)):
+                raise refused(name)
+            if not stat.S_ISDIR(found.st_mode):
                 raise NotADirectoryError(errno.ENOTDIR, "", name)
             self.still(path)
             return Folder(path, None)

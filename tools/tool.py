@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from loopworth.tools.allow import Allow
 from loopworth.tools.gate import Gate
+from loopworth.tools.guard import Guard
 
 Effect = Literal["read", "write", "irreversible"]
 MOST_CHARACTERS = 20_000
@@ -33,7 +34,8 @@ class Tool:
     `accept` checks a canonical JSON object against the schema and raises `ArgumentFault`. `keep` are dotted paths of
     keys. `timeout` is in seconds; an `inline` function runs on the event loop and cannot be cut. `keyed`: the function
     takes `key`, the idempotency key of the call. `asks`: the function returns a question to a person, whose own words
-    are the result. `max_failures` and `repeatable` are rules for loops.
+    are the result. `nested`: the function runs a workflow, `await function(kwargs, fx)`, and returns its `Outcome`.
+    `max_failures` and `repeatable` are rules for loops; `guards` are those of the workflow that may call the tool.
     """
 
     name: str
@@ -52,7 +54,9 @@ class Tool:
     inline: bool = False
     keyed: bool = False
     asks: bool = False
+    nested: bool = False
     gates: tuple[Gate, ...] = ()
+    guards: tuple[Guard, ...] = ()
 
     def check(self, arguments: dict[str, Any]) -> Accepted:
         """Schema, then allow-list, on what the function would really get. Raises `ArgumentFault`."""
