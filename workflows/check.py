@@ -148,7 +148,7 @@ class Checking:
 
     def budget(self, workflow: spec.Workflow) -> None:
         budget = workflow.budget
-        if budget is None or budget.usd is None or budget.unpriced == "allow":
+        if budget is None or budget.usd is None or "unpriced" in budget.given:
             return
         for name in sorted({*unpriced(workflow, self.files)}):
             what = f"a limit in usd, and the price of {name} is unknown"
@@ -332,7 +332,7 @@ class Checking:
             self.add(workflow.at(key).fault(what, "write `protocol: json`"))
 
     def closed(self, workflow: spec.GatedLoop) -> None:
-        if not workflow.gate:
+        if workflow.at("gate").value == {}:
             what = "the gate of a gated_loop is empty"
             self.add(workflow.at("gate").fault(what, "write `<tool>: required` in it", key=True))
 
