@@ -53,7 +53,9 @@ def builtin_tool(
     given = bind(maker, options(maker), bound or {})
     for each in options(maker).values():
         if each.default is NONE and each.name not in given:
-            raise ToolFault(f"a built-in {builtin} needs `{each.name}`", f"add `with: {{{each.name}: …}}`", "with", each.name)
+            raise ToolFault(
+                f"a built-in {builtin} needs `{each.name}`", f"add `with: {{{each.name}: …}}`", "with", each.name
+            )
     for key, value in given.items():
         if isinstance(value, int) and value < 0:
             raise ToolFault(f"`{key}` is {value}", "write 0 or more", "with", key)

@@ -184,4 +184,4 @@ def tables(connection: sqlite3.Connection, why: str) -> str:
     if not why.startswith("no such table"):
         return ""
     rows = connection.execute("select name from sqlite_master where type in ('table', 'view') order by name")
-    return f": the tables are {listed(name for name, in rows)}"
+    return f": the tables are {listed(name for (name,) in rows)}"

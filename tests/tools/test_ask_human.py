@@ -67,7 +67,7 @@ def test_a_resumed_run_asks_nobody_again():
 def test_the_time_a_person_takes_is_not_the_tools():
     """Neither its timeout nor the run's time limit cuts them off."""
 
-    async def ask(question, id):
+    async def ask(_question, _id):
         await asyncio.sleep(0.05)
         return Decision("answer", note="at last")
 

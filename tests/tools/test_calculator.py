@@ -80,7 +80,18 @@ def test_a_slip_is_told_with_what_to_write(expression, said):
 
 @pytest.mark.parametrize(
     "expression",
-    ["__import__('os')", "().__class__", "lambda: 1", "'a' * 9", "open", "1 if 1 else 2", "True", "1j", "{1}", "a := 1"],
+    [
+        "__import__('os')",
+        "().__class__",
+        "lambda: 1",
+        "'a' * 9",
+        "open",
+        "1 if 1 else 2",
+        "True",
+        "1j",
+        "{1}",
+        "a := 1",
+    ],
 )
 def test_nothing_of_python_is_known(expression):
     """Names, texts and attributes are refused before anything is parsed."""

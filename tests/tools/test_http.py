@@ -28,7 +28,10 @@ def get(tool, url="http://ok.example/"):
         (Answer(body='{"a": ', headers={"Content-Type": "application/json"}), '{"a": '),
         (Answer(body="[1]", headers={"Content-Type": "application/problem+json; x=y"}), [1]),
         (Answer(body="<p>hi</p>", headers={"Content-Type": "text/html"}), "<p>hi</p>"),
-        (Answer(body="caf\xe9".encode("latin-1"), headers={"Content-Type": "text/plain; charset=ISO-8859-1"}), "caf\xe9"),
+        (
+            Answer(body="caf\xe9".encode("latin-1"), headers={"Content-Type": "text/plain; charset=ISO-8859-1"}),
+            "caf\xe9",
+        ),
         (Answer(status=204, body=b""), None),
     ],
 )
@@ -45,9 +48,12 @@ def test_an_answer_is_data_or_text(answer, body):
     ("answer", "said"),
     [
         (Answer(404, "no such page", TEXT), "BadAnswer: ok.example answered 404 Not Found: no such page"),
-        (Answer(500, {"error": "x"}), "BadAnswer: ok.example answered 500 Internal Server Error: {\"error\": \"x\"}"),
+        (Answer(500, {"error": "x"}), 'BadAnswer: ok.example answered 500 Internal Server Error: {"error": "x"}'),
         (Answer(799, "odd", TEXT), "BadAnswer: ok.example answered 799: odd"),
-        (Answer(200, b"\x89PNG\0", {"Content-Type": "image/png"}), "BadAnswer: ok.example answered 5 bytes of image/png, not text"),
+        (
+            Answer(200, b"\x89PNG\0", {"Content-Type": "image/png"}),
+            "BadAnswer: ok.example answered 5 bytes of image/png, not text",
+        ),
         (Answer(200, "x" * 2000, TEXT), "BadAnswer: ok.example answered more than 1,000 bytes"),
         (Answer(200, b"\x1f\x8b", {"Content-Encoding": "gzip"}), "in the coding gzip, which was not asked for"),
         (Answer(gone=True), "ok.example cannot be used"),
@@ -69,7 +75,9 @@ def test_the_connection_goes_to_the_address_that_was_checked():
     assert (net.looked, net.connected) == (["ok.example"], [(OPEN, 80)])
 
 
-@pytest.mark.parametrize("found", [["127.0.0.1"], [OPEN, "10.0.0.1"], ["::1"], ["::ffff:192.168.0.1"], ["fe80::1%eth0"]])
+@pytest.mark.parametrize(
+    "found", [["127.0.0.1"], [OPEN, "10.0.0.1"], ["::1"], ["::ffff:192.168.0.1"], ["fe80::1%eth0"]]
+)
 def test_a_name_that_leads_to_a_private_address_is_refused(found):
     """Also where only one of its addresses does."""
     with FakeEndpoint() as fake:
@@ -173,7 +181,11 @@ def test_a_host_that_cannot_be_reached_is_a_failure_of_the_tool():
     ("bound", "said", "name"),
     [
         ({"hosts": []}, "`hosts` is empty", "hosts"),
-        ({"hosts": ["a.example"], "method": "POST"}, "`method` makes this tool write, and its `effect` is read", "method"),
+        (
+            {"hosts": ["a.example"], "method": "POST"},
+            "`method` makes this tool write, and its `effect` is read",
+            "method",
+        ),
         ({"hosts": ["a.example"], "method": "FETCH"}, "`with`: method must be 'GET'", "method"),
         ({"hosts": ["a.example"], "headers": {"Host": "b"}}, "the header 'Host' is made by the connection", "headers"),
         ({"hosts": ["a.example"], "headers": {"X": "a\r\nY: b"}}, "holds more than plain ASCII", "headers"),

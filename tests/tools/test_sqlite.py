@@ -48,7 +48,11 @@ def count(file, table):
 @pytest.mark.parametrize(
     ("sql", "params", "rows"),
     [
-        ("select id, total from orders where customer = ?", ["Ann"], [{"id": 1, "total": 12.5}, {"id": 3, "total": 30.0}]),
+        (
+            "select id, total from orders where customer = ?",
+            ["Ann"],
+            [{"id": 1, "total": 12.5}, {"id": 3, "total": 30.0}],
+        ),
         ("SELECT total FROM orders WHERE id = :id", {"id": 2}, [{"total": None}]),
         ("-- why\n/* two */ with a as (select 1 as x) select x from a;", None, [{"x": 1}]),
         ("values (1), (2)", None, [{"column1": 1}, {"column1": 2}]),
@@ -126,13 +130,37 @@ def test_each_of_the_three_walls_holds_alone(file, wall):
         if wall == "query_only":
             reader.guard(connection)
             connection.set_authorizer(None)
-        with pytest.raises(sqlite3.DatabaseError, match="readonly|not authorized"):
+        with pytest.raises(sqlite3.DatabaseError, match=r"readonly|not authorized"):
             connection.execute("delete from orders")
     assert file.read_bytes() == before
 
 
-VERBS = ["select", "insert into", "delete from", "update", "pragma", "attach", "create table", "drop table", "with a as (", "vacuum"]
-WORDS = [*VERBS, "orders", "notes", "*", "from", "values (1, 'x', 2)", "set total = 0", ")", ";", "returning *", "where 1", "a"]
+VERBS = [
+    "select",
+    "insert into",
+    "delete from",
+    "update",
+    "pragma",
+    "attach",
+    "create table",
+    "drop table",
+    "with a as (",
+    "vacuum",
+]
+WORDS = [
+    *VERBS,
+    "orders",
+    "notes",
+    "*",
+    "from",
+    "values (1, 'x', 2)",
+    "set total = 0",
+    ")",
+    ";",
+    "returning *",
+    "where 1",
+    "a",
+]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
