@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from loopworth.tools.tool import Tool
@@ -14,7 +14,7 @@ from loopworth.workflows.document import BROKEN
 from loopworth.workflows.faults import Fault, nearest, suggestion
 from loopworth.workflows.files import Files
 from loopworth.workflows.form import Form, Spotted
-from loopworth.workflows.reach import model_name, reaches, unpriced, writes
+from loopworth.workflows.reach import model_name, reaches, unpriced, usable, writes
 from loopworth.workflows.scope import ANYTHING, Gap, Schema, Scope, condition, dotted, held, templates
 from loopworth.workflows.templates import TemplateFault, lone
 from loopworth.workflows.types import TypeFault, parse_type
@@ -125,8 +125,9 @@ class Checking:
                 self.add(spot.fault(f"a gate over {name!r}, which is no tool here", near, key=True))
             entry = tools.get(name) or tools.get(nearest(name, tools) or "")
             self.gate(workflow.gate.get(name), entry, name, scope)
+        mine = usable(workflow, self.files)
         for name, tool in tools.items():
-            self.gate(tool.approval, tool, name, scope)
+            self.gate(tool.approval, tool, name, scope if name in mine else replace(scope, open=True))
 
     def gate(self, gate: spec.GateSpec | None, entry: spec.Tool | None, name: str, scope: Scope) -> None:
         if not isinstance(gate, spec.Gate):

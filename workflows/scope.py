@@ -42,12 +42,16 @@ class Gap:
 
 @dataclass(frozen=True)
 class Scope:
-    """The names a text may read, each with its JSON schema (empty: anything), and the ids that stand further down."""
+    """The names a text may read, each with its JSON schema (empty: anything), and the ids that stand further down.
+
+    An `open` scope is not all there is: a name that it does not know may be another workflow's.
+    """
 
     known: Mapping[str, Schema]
     below: frozenset[str] = frozenset()
     gaps: Mapping[str, Gap] = field(default_factory=dict)
     reader: str = ""
+    open: bool = False
 
     def plus(self, **names: Schema) -> Scope:
         return replace(self, known={**self.known, **names})
@@ -105,7 +109,7 @@ def judged(text: str, spot: Spotted, scope: Scope, compiled: Callable[[str], Tem
         line, column = spot.document.line(spot.path, fault.line)
         yield Fault(spot.document.file, line, column, fault.what, fault.instead)
         return
-    for name in sorted(made.reads - scope.known.keys()):
+    for name in sorted(made.reads - scope.known.keys()) if not scope.open else ():
         yield unknown(name, spot, scope)
     for name in sorted(made.reads & scope.gaps.keys()):
         yield from unguarded(name, made, spot, scope)

@@ -255,3 +255,20 @@ def test_a_prompt_file_is_checked_where_it_stands(tmp_path):
     faults(tmp_path, steps("- {ask: {file: p.md}}"))
     [fault] = load(tmp_path / "w.yaml").faults
     assert (fault.file, fault.line, fault.column) == (str(tmp_path / "p.md"), 2, 9)
+
+
+def test_a_catalogues_gate_reads_the_inputs_of_the_workflows_that_can_call_its_tool(tmp_path):
+    """A workflow that cannot call the tool need not have the inputs that the gate's condition reads."""
+    (tmp_path / "t.py").write_text(
+        "def pay(amount: int) -> int:\n    '''Pay.'''\n\n\ndef look() -> int:\n    '''Look.'''\n"
+    )
+    (tmp_path / "tools.yaml").write_text(
+        "tools:\n"
+        "  pay: {python: 't:pay', effect: write, approval: {if: args.amount > limit}}\n"
+        "  look: {python: 't:look', effect: read}\n"
+    )
+    written = "workflow: w\nshape: pipeline\ninput: {x: int}\ntools: tools.yaml\nsteps:\n  - {id: y, CALL}\nanswer: '{{ y }}'\n"
+    (tmp_path / "reads.yaml").write_text(written.replace("CALL", "call: look"))
+    (tmp_path / "pays.yaml").write_text(written.replace("CALL", "call: pay, with: {amount: 1}"))
+    assert load(tmp_path / "reads.yaml").faults == []
+    assert ["limit" in fault.what for fault in load(tmp_path / "pays.yaml").faults] == [True]
