@@ -267,7 +267,8 @@ def test_a_catalogues_gate_reads_the_inputs_of_the_workflows_that_can_call_its_t
         "  pay: {python: 't:pay', effect: write, approval: {if: args.amount > limit}}\n"
         "  look: {python: 't:look', effect: read}\n"
     )
-    written = "workflow: w\nshape: pipeline\ninput: {x: int}\ntools: tools.yaml\nsteps:\n  - {id: y, CALL}\nanswer: '{{ y }}'\n"
+    head = "workflow: w\nshape: pipeline\ninput: {x: int}\ntools: tools.yaml\n"
+    written = head + "steps:\n  - {id: y, CALL}\nanswer: '{{ y }}'\n"
     (tmp_path / "reads.yaml").write_text(written.replace("CALL", "call: look"))
     (tmp_path / "pays.yaml").write_text(written.replace("CALL", "call: pay, with: {amount: 1}"))
     assert load(tmp_path / "reads.yaml").faults == []
