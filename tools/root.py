@@ -21,7 +21,8 @@ from loopworth.tools.names import nearest, shown
 
 HOLDS = {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 """Whether the platform opens below an open folder."""
-CLOSED = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+CLOSED = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+UNFOLLOWED = getattr(os, "O_NOFOLLOW", 0)
 FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
 """A pipe must not be waited for before it is known to be one."""
@@ -73,7 +74,8 @@ class Folder:
         if linked(status := self.status(name)):
             raise refused(name)
         try:
-            fd = os.open(self.at(name), how | CLOSED, dir_fd=self.fd)
+            unfollowed = UNFOLLOWED if self.fd is not None else 0
+            fd = os.open(self.at(name), how | CLOSED | unfollowed, dir_fd=self.fd)
         except OSError as error:
             raise refused(name) if error.errno in (errno.ELOOP, errno.EMLINK) else error from None
         if self.fd is None and not os.path.samestat(status, os.fstat(fd)):

@@ -94,11 +94,12 @@ def attempted(
         try:
             return make(bound=parts["with"], allow=parts["allow"], **keys), faults
         except ToolFault as fault:
-            if fault.name is not None and fault.name in gone:  # needed, and taken out because it does not fit
-                return None, faults
             known = taken.get(fault.key, frozenset())
-            faults.append(blamed(entry, fault, fault.name in known))
             part = parts.get(fault.key, {})
+            misspelt = fault.name in known and fault.name not in part and not gone <= known
+            if fault.name in gone or misspelt:  # missing only because it was taken out above
+                return None, faults
+            faults.append(blamed(entry, fault, fault.name in known))
             if fault.name not in part:
                 return None, faults
             value = part.pop(fault.name)
@@ -149,7 +150,7 @@ def values(
     hints, faults = hints_of(function), []
     made: dict[str, Any] = {}
     for name, written in entry.with_.items():
-        spot, hint = entry.at("with", name), hints.get(name)
+        spot, hint = entry.at("with", name), hints.get(name if name in hints else nearest(name, hints) or "")
         try:
             value = revealed(written, spot, environ)
         except WorkflowFault as fault:

@@ -166,6 +166,15 @@ def test_a_host_that_is_none_is_the_authors_fault(written):
     )
 
 
+def test_a_redirect_is_read_from_where_it_was_given():
+    """A relative one stays on the host; from https it never leads to http."""
+    here = destination("https://a.example/x/y?q=1")
+    assert here.redirected("z").url == "https://a.example/x/z"
+    assert here.redirected("//b.example:8443/").url == "https://b.example:8443/"
+    with pytest.raises(ArgumentFault, match="redirects from https to http"):
+        here.redirected("http://a.example/")
+
+
 def test_private_is_for_a_host_named_with_its_port():
     """Only that host and port; a wildcard never leads to a private address."""
     hosts = Hosts.of(["localhost:8080", "*", "*:9090"], private=True)

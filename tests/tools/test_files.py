@@ -112,6 +112,22 @@ def test_a_link_put_there_after_the_check_is_not_followed(root, holds):
         assert refusal(Swapping(here.path, here.fd).open, "a.txt", READ)[0] == "not_allowed"
 
 
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_folder_swapped_for_a_link_after_the_check_is_not_entered(root, holds):
+    """The same with a folder on the way."""
+
+    class Swapping(Folder):
+        def status(self, name):
+            found = Folder.status(self, name)
+            os.rename(root / name, root / "aside")
+            os.symlink(root.parent, root / name)
+            return found
+
+    made = Root(root, holds)
+    with made.folder(()) as here:
+        refusal(made.below, Swapping(here.path, here.fd), "sub")
+
+
 def test_a_folder_swapped_while_it_is_read_leads_nowhere(root):
     """Somebody changes a folder for a link and back all the while: nothing of the outside is ever read."""
     over = threading.Event()
