@@ -123,10 +123,20 @@ class Database:
             (sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000),
         ):
             connection.setlimit(limit, most)
-        allowed = WRITES if self.writes else READS
-        connection.set_authorizer(lambda action, first, second, *_: judged(allowed, action, first, second))
+        connection.set_authorizer(self.judge)
         end = time.monotonic() + self.timeout - min(0.5, self.timeout / 10)
         connection.set_progress_handler(lambda: time.monotonic() > end, STEPS)
+
+    def judge(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
+        """SQLite asks this of everything that a statement does."""
+        if action == sqlite3.SQLITE_PRAGMA:
+            return sqlite3.SQLITE_OK if first == OWN and second is None else sqlite3.SQLITE_DENY
+        if action == sqlite3.SQLITE_UPDATE and first == "sqlite_master":
+            return sqlite3.SQLITE_OK  # a virtual table declares itself so; SQLite lets nobody really write there
+        if action == sqlite3.SQLITE_FUNCTION and str(second).lower() in BANNED:
+            return sqlite3.SQLITE_DENY
+        allowed = WRITES if self.writes else READS
+        return sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
 
     def result(self, cursor: sqlite3.Cursor) -> dict[str, Any]:
         """Rows by column. A change is gone through to its end, or it would not happen."""
@@ -167,16 +177,6 @@ class Database:
 
     def limits(self) -> str:
         return "only rows are read and changed here" if self.writes else "this database is only read"
-
-
-def judged(allowed: frozenset[int], action: int, first: str | None, second: str | None) -> int:
-    if action == sqlite3.SQLITE_PRAGMA:
-        return sqlite3.SQLITE_OK if first == OWN and second is None else sqlite3.SQLITE_DENY
-    if action == sqlite3.SQLITE_UPDATE and first == "sqlite_master":
-        return sqlite3.SQLITE_OK  # a virtual table declares itself so; SQLite lets nobody really write there
-    if action == sqlite3.SQLITE_FUNCTION and str(second).lower() in BANNED:
-        return sqlite3.SQLITE_DENY
-    return sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
 
 
 def tables(connection: sqlite3.Connection, why: str) -> str:

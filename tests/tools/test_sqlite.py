@@ -122,14 +122,13 @@ def test_each_of_the_three_walls_holds_alone(file, wall):
     """A writing connection that has only one of them cannot write."""
     reader = Database(file)
     before = file.read_bytes()
-    address = f"{file.as_uri()}?mode={'ro' if wall == 'mode' else 'rw'}"
-    with contextlib.closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
-        if wall == "authorizer":
-            reader.guard(connection)
-            connection.set_progress_handler(None, 0)
+    made = reader if wall == "mode" else Database(file, writes=True)
+    with contextlib.closing(made.connection()) as connection:
         if wall == "query_only":
             reader.guard(connection)
             connection.set_authorizer(None)
+        if wall == "authorizer":
+            connection.set_authorizer(reader.judge)
         with pytest.raises(sqlite3.DatabaseError, match=r"readonly|not authorized"):
             connection.execute("delete from orders")
     assert file.read_bytes() == before
@@ -181,6 +180,17 @@ def test_a_change_says_how_many_rows_it_changed(file):
     assert told == {"rows": [{"id": 7}], "more": False, "changed": 1}
     assert ask(file, "insert into notes values ('new')", write=True).full["changed"] == 1
     assert ask(file, "select 1 as one", write=True).full == {"rows": [{"one": 1}], "more": False, "changed": 0}
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_the_authorizer_stops_what_the_first_word_lets_through(file, write):
+    """Schema, settings and other files, on a connection that has no other wall."""
+    with contextlib.closing(Database(file, writes=True).connection()) as connection:
+        connection.set_authorizer(Database(file, writes=write).judge)
+        for sql in NEVER:
+            if not sql.startswith(("explain", "select", "update", "with", "vacuum", "reindex", "analyze")):
+                with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
+                    connection.execute(sql)
 
 
 def test_a_change_happens_whole_however_few_rows_are_told(file):
