@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,7 +15,7 @@ from loopworth.comparisons.scores import Score
 from loopworth.comparisons.trial import Trial, tried
 from loopworth.runs import kept
 from loopworth.runs.journal import MemoryJournal, Record
-from loopworth.runs.kept import Kept
+from loopworth.runs.kept import Kept, now
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Diverged, Outcome
 from loopworth.runs.recording import Recording
@@ -199,10 +198,6 @@ def unasked(spec: ModelSpec) -> Model:  # noqa: ARG001
 
 
 # -- what is in the store ---------------------------------------------------------------------------------------------
-
-
-def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def place(comparison: Comparison) -> str:

@@ -56,7 +56,7 @@ class Pool:
         before, runs = self.last
         runs = [list(run) for run in runs] if messages.startswith(before[:-1]) else []
         rest = b"[" + messages[len(before) - 1 :].lstrip(b",") if runs else messages
-        found: list[list[int] | msgspec.Raw] = list(runs)
+        found: list[list[int] | msgspec.Raw] = [list(run) for run in runs]
         for message in messages_of(rest):
             text = bytes(message)
             number = self.numbers.get(text)
@@ -93,6 +93,8 @@ class Pool:
         for text in map(bytes, messages_of(kept)):
             if text.startswith(b"["):
                 first, end = msgspec.json.decode(text, type=tuple[int, int])
+                if not 0 <= first < end <= len(self.texts):
+                    raise ValueError(f"messages {first} to {end} of a request were never sent")
                 found += self.texts[first:end]
             else:
                 self.add(text)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from loopworth.runs.divergence import shown
 from loopworth.runs.events import ModelCalled, ToolCalled
 from loopworth.runs.journal import body
 from loopworth.runs.message import Reply, Request
-from loopworth.runs.outcome import BAD_FINISH, Outcome, Stop, Waiting
+from loopworth.runs.outcome import BAD_FINISH, Outcome, Said, Stop, Waiting
 from loopworth.runs.recording import Recording
 from loopworth.runs.world import Decision, Nothing, Question
 
@@ -17,11 +18,15 @@ from loopworth.runs.world import Decision, Nothing, Question
 class Replayed(Nothing):
     """The world of a recorded run. It ends where the run ended: at an endpoint that failed, at a gate, at Ctrl-C."""
 
-    def __init__(self, outcome: Outcome | None) -> None:
-        self.outcome = outcome or Outcome()
+    def __init__(self, outcome: Outcome | None, watch: Callable[[Said], None] | None = None) -> None:
+        self.outcome, self.watch = outcome or Outcome(), watch
         events = self.outcome.events
         self.ends = {e.at: e.finish for e in events if type(e) is ModelCalled and e.finish not in BAD_FINISH}
-        self.cut = {e.at for e in events if type(e) is ToolCalled and e.status == "cancelled"}
+        self.cut = {e.at for e in events if type(e) is ToolCalled and e.status == "cancelled" and not e.nested}
+
+    def heard(self, said: Said) -> None:
+        if self.watch is not None:
+            self.watch(said)
 
     def unrecorded(self, id: str, request: bytes) -> None:
         if id in self.cut:

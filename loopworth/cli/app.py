@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from loopworth import __version__
-from loopworth.cli import comparisons, files, models, runs
+from loopworth.cli import comparisons, files, kept, models, runs
 from loopworth.cli.status import culprits
 
 
@@ -35,6 +35,7 @@ app.command("check")(files.check)
 app.command("schema")(files.schema)
 app.command("run")(runs.run)
 app.command("compare")(comparisons.compare)
+app.add_typer(kept.app, name="runs")
 app.add_typer(models.app, name="models")
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from loopworth.cli.interruption import finish
-from loopworth.cli.status import DONE, FAILED, UserFault
-from loopworth.cli.terminal import output, write_json
+from loopworth.cli.status import DONE, FAILED, OUTSIDE, UserFault
+from loopworth.cli.store import Place, Replayed, Unkept, open_store, recordings
+from loopworth.cli.terminal import complain, output, write_json
 
 if TYPE_CHECKING:
     from loopworth.comparisons.result import Result
@@ -20,32 +21,56 @@ Required = Literal["earns", "keeps"]
 
 def compare(
     file: Annotated[Path, typer.Argument(help="A comparison file.", show_default=False)],
+    id: Annotated[
+        str | None, typer.Argument(help="With --resume: the comparison to go on with.", show_default=False)
+    ] = None,
     task: Annotated[str | None, typer.Option(help="Run only the task with this id.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Run only the first N tasks.")] = None,
     require: Annotated[
         Required | None, typer.Option(help="Exit with 1 unless the challenger earns, or the holder keeps, its place.")
     ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the last comparison of this file, or with ID.")
+    ] = False,
+    replay: Replayed = None,
+    store: Place = None,
+    no_store: Unkept = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Run every arm on every task, interleaved, and print accuracy, cost, latency and the verdict side by side."""
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
+    from loopworth.cli.keeping import keeper_of, replayer
     from loopworth.cli.progress import followed
     from loopworth.comparisons.comparison import load
     from loopworth.comparisons.execution import compare as measure
 
+    if id is not None and not resume:
+        raise UserFault(f"{id}: one comparison file is run at a time; write --resume {id} to go on with a kept one")
+    if resume and (no_store or replay):
+        raise UserFault("--resume goes on with what the run store holds: leave out --no-store and --replay")
     try:
         comparison = load(file, task=task, limit=limit)
     except LookupError as error:
         raise UserFault(f"--task {task}: {error.args[0]}") from None
+    trouble = False
 
     async def measured() -> Result:
-        with followed() as watch:
-            return await measure(comparison, watch=watch, keep=as_json)
+        nonlocal trouble
+        with open_store(store, no_store or replay is not None) as kept:
+            keeper = keeper_of(comparison, kept, resume, id, as_json)
+            if replay is not None:
+                keeper = replayer(comparison, recordings(replay, store), replay)
+            with followed() as watch:
+                result = await measure(comparison, watch=watch, keep=as_json, keeper=keeper)
+        trouble = kept is not None and kept.trouble is not None
+        if result.id and not result.whole and not result.replayed:
+            complain(f"kept as {result.id}: `loopworth compare {file} --resume` goes on with it")
+        return result
 
-    finish(measured(), lambda result: tell(result, require, as_json))
+    finish(measured(), lambda result: tell(result, require, as_json, trouble))
 
 
-def tell(result: Result, require: Required | None, as_json: bool) -> int:
+def tell(result: Result, require: Required | None, as_json: bool, trouble: bool = False) -> int:
     """Print a result; returns the exit status."""
     from loopworth.comparisons.export import to_json
     from loopworth.comparisons.table import render
@@ -54,6 +79,8 @@ def tell(result: Result, require: Required | None, as_json: bool) -> int:
         write_json(json.loads(to_json(result)))
     else:
         output().print(render(result))
+    if trouble and not result.interrupted:
+        return OUTSIDE
     if result.status != DONE or require is None:
         return result.status
     return DONE if met(result, require) else FAILED

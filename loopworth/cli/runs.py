@@ -7,17 +7,21 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import structs
 from rich.text import Text
 
 import loopworth
+from loopworth import front
 from loopworth.cli.gate import TerminalGate
 from loopworth.cli.inputs import given
 from loopworth.cli.interruption import finish
-from loopworth.cli.status import UserFault, of_exit
+from loopworth.cli.status import OUTSIDE, UserFault, of_exit
+from loopworth.cli.store import Place, Replayed, Unkept, one_run, open_store, recordings
 from loopworth.cli.terminal import complain, output, shown, write_json
 from loopworth.models import ModelSpec, spec_faults
 from loopworth.runs.message import Message
 from loopworth.runs.outcome import Outcome, Said
+from loopworth.runs.store import new_id
 from loopworth.runs.usage import Usage
 
 
@@ -28,24 +32,49 @@ def run(
         list[str] | None, typer.Option("--input", "-i", help="name=value, a JSON object, or @file.json; repeatable.")
     ] = None,
     model: Annotated[str | None, typer.Option(help="Use this model (provider/name) instead of the file's.")] = None,
-    transcript: Annotated[bool, typer.Option("--transcript", help="Show every message of the run.")] = False,
+    transcript: Annotated[bool, typer.Option("--transcript", help="Show every message as it is said.")] = False,
+    replay: Replayed = None,
+    store: Place = None,
+    no_store: Unkept = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Run a workflow once and show its answer, exit reason, calls, tokens, cost and latency."""
     compiled = loopworth.compile(file, model=None if model is None else named(model))
     answers = given(input or (), compiled.input.schema)
+    recording = None if replay is None else one_run(recordings(replay, store), replay, compiled.name)
+    if recording is not None and answers:
+        recording = structs.replace(recording, kept=structs.replace(recording.kept, input=answers))
     traceback = bool(ctx.find_root().params.get("traceback"))
+    id = recording.kept.id if recording is not None else new_id()
+    unkept = no_store or recording is not None
+    follow = said_now if transcript and not as_json else None
+    trouble = False
+
+    async def made() -> Outcome:
+        nonlocal trouble
+        if recording is not None:
+            return await front.replay(compiled, recording, watch=follow)
+        with open_store(store, unkept) as kept:
+            outcome = await loopworth.run(compiled, answers, ask=TerminalGate(), store=kept, id=id, watch=follow)
+        trouble = kept is not None and kept.trouble is not None
+        return outcome
 
     def tell(outcome: Outcome) -> int:
         if as_json:
-            write_json(report(outcome))
+            write_json(report(outcome, None if no_store else id, recording is not None))
         else:
-            show(outcome, transcript)
+            if transcript:
+                output().print()
+            show(outcome, "" if no_store else id, recording is not None)
         if outcome.traceback and traceback:
             complain(outcome.traceback)
-        return of_exit(outcome.exit)
+        return OUTSIDE if trouble else of_exit(outcome.exit)
 
-    finish(loopworth.run(compiled, answers, ask=TerminalGate()), tell)
+    finish(made(), tell)
+
+
+def said_now(said: Said) -> None:
+    output().print(line(said), soft_wrap=True)
 
 
 def named(model: str) -> str:
@@ -55,9 +84,13 @@ def named(model: str) -> str:
     return model
 
 
-def report(outcome: Outcome) -> dict[str, Any]:
-    """Everything a run left, for `--json`. What is unknown is null, never 0."""
+def report(outcome: Outcome, id: str | None, replayed: bool) -> dict[str, Any]:
+    """Everything a run left, for `--json`. What is unknown is null, never 0; a replayed run spends nothing, and its
+    usage is as recorded."""
     return {
+        "id": id,
+        "replayed": replayed,
+        "spent_usd": 0.0 if replayed else outcome.usage.usd,
         "answer": outcome.answer,
         "exit": outcome.exit,
         "note": outcome.note,
@@ -74,14 +107,15 @@ def report(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def show(outcome: Outcome, transcript: bool) -> None:
+def show(outcome: Outcome, id: str, replayed: bool) -> None:
     console = output()
-    if transcript:
-        for said in outcome.transcript:
-            console.print(line(said), soft_wrap=True)
-        console.print()
-    for name, value in facts(outcome).items():
-        console.print(Text(f"{name:<9}", "dim").append_text(indented(value)), soft_wrap=True)
+    rows = facts(outcome)
+    if replayed:
+        rows["cost"] = Text(f"$0 now: replayed; as recorded {cost(outcome)}")
+    rows["run"] = shown(id, lines=False)
+    for name, value in rows.items():
+        if value.plain:
+            console.print(Text(f"{name:<9}", "dim").append_text(indented(value)), soft_wrap=True)
 
 
 def facts(outcome: Outcome) -> dict[str, Text]:

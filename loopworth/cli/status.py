@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from loopworth.cli.terminal import complain
-from loopworth.runs.outcome import Exit
+from loopworth.runs.outcome import Diverged, Exit, Fenced
 
 DONE = 0
 FAILED = 1
@@ -56,6 +56,12 @@ def culprits(traceback: bool) -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
         raise
+    except Diverged as divergence:
+        complain(f"this is not the recorded run: {divergence}")
+        raise typer.Exit(FAILED) from None
+    except Fenced as fence:
+        complain(str(fence))
+        raise typer.Exit(OUTSIDE) from None
     except (Unavailable, OSError) as error:
         if traceback:
             raise

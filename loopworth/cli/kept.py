@@ -1,0 +1,196 @@
+"""`loopworth runs`: what the run store holds."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from loopworth.cli.status import UserFault
+from loopworth.cli.steps import steps
+from loopworth.cli.store import Place, found_run, gathered
+from loopworth.cli.terminal import complain, output, safe, shown, write_json
+from loopworth.runs.kept import Kept, Query
+from loopworth.runs.recording import Recording
+from loopworth.runs.recording import line as line_of
+from loopworth.runs.shelf import Shelf
+from loopworth.runs.store_file import place as place_of
+from loopworth.runs.usage import Usage
+
+app = typer.Typer(help="The runs that are kept: list them, show one step by step, export them.", rich_markup_mode=None)
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+SPAN = re.compile(r"(\d+)\s*(s|m|min|h|d|w)")
+UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+@app.callback(invoke_without_command=True)
+def runs(
+    ctx: typer.Context,
+    workflow: Annotated[str | None, typer.Option(help="Only runs of this workflow (or comparison).")] = None,
+    exit: Annotated[str | None, typer.Option(help="Only runs that ended so, or `unfinished` ones.")] = None,
+    comparison: Annotated[str | None, typer.Option(help="The trials of this comparison: its id or name.")] = None,
+    arm: Annotated[str | None, typer.Option(help="Only trials of this arm.")] = None,
+    task: Annotated[str | None, typer.Option(help="Only trials on this task.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only runs begun since: 2h, 3d, or a date.")] = None,
+    most: Annotated[int, typer.Option("--most", "-n", min=1, help="The newest so many.")] = 50,
+    store: Place = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the runs and comparisons that are kept, the newest first; trials with --comparison, --arm or --task."""
+    if ctx.invoked_subcommand is not None:
+        return
+    after = None if since is None else moment(since, datetime.now(UTC))
+    query = Query(workflow, exit, comparison, arm, task, after, most=most)
+    found = Shelf(store).runs(query) if place_of(store).exists() else []
+    if as_json:
+        write_json([facts(one) for one in found])
+    elif not found:
+        output().print(shown(f"no such runs are kept in {place_of(store)}"), soft_wrap=True)
+    else:
+        for line in listed(found):
+            output().print(line, soft_wrap=True)
+
+
+def moment(text: str, now: datetime) -> str:
+    """A time ago, or a date, as UTC."""
+    if (span := SPAN.fullmatch(text.strip())) is not None:
+        return (now - timedelta(**{UNITS[span[2]]: int(span[1])})).isoformat(timespec="milliseconds")
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC).isoformat(timespec="milliseconds")
+    except ValueError:
+        raise UserFault(f"--since {text}: write 30m, 2h, 3d, or a date such as 2026-11-30") from None
+
+
+def listed(found: list[Kept]) -> Iterator[Text]:
+    """One line a run, in columns; a name is shortened, a figure never."""
+    trials = any(one.kind == "trial" for one in found)
+    head = ["id", "began (UTC)", "name", *(("arm", "task", "right") if trials else ("what",)), *FIGURES]
+    rows = [head, *([safe(text, lines=False) for text in row(one, trials)] for one in found)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for k, cells in enumerate(rows):
+        sides = zip(cells, widths, head, strict=True)
+        padded = (text.rjust(width) if name in RIGHT else text.ljust(width) for text, width, name in sides)
+        yield Text("  ".join(padded).rstrip(), "bold" if k == 0 else "")
+
+
+FIGURES = ("exit", "calls", "tokens", "cost", "seconds")
+RIGHT = FIGURES[1:]
+
+
+def row(one: Kept, trials: bool) -> list[str]:
+    """What a person looks for in a list; calls are model calls + tool calls."""
+    mine = [short(one.arm or ""), short(one.task or ""), right(one)] if trials else [one.kind]
+    calls = f"{one.model_calls}+{one.tool_calls}" if one.kind != "comparison" else ""
+    figures = [calls, tokens(one.usage), dollars(one.usage), f"{one.seconds:.1f}"]
+    return [one.id, one.began[:19].replace("T", " "), short(one.name), *mine, end(one), *figures]
+
+
+def short(text: str) -> str:
+    return text if len(text) <= 32 else f"{text[:31]}…"
+
+
+def end(one: Kept) -> str:
+    """How it ended; what can be gone on with is unfinished."""
+    return one.exit or ("done" if one.state == "done" else "unfinished")
+
+
+def right(one: Kept) -> str:
+    return {True: "right", False: "wrong", None: ""}[one.right]
+
+
+def tokens(usage: Usage) -> str:
+    return "unknown" if usage.tokens is None else f"{usage.tokens:,}"
+
+
+def dollars(usage: Usage) -> str:
+    """US dollars; what is unknown is not 0."""
+    return "unknown" if usage.usd is None else f"${usage.usd:.6f}".rstrip("0").rstrip(".")
+
+
+def facts(one: Kept) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in one.__struct_fields__ if name != "epoch"}
+
+
+@app.command("show")
+def show(
+    id: Annotated[str, typer.Argument(help="The run's id, or the start of it.", show_default=False)],
+    store: Place = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a run step by step: every message and call, what each step cost and how much it sent; of a comparison, its
+    trials."""
+    shelf = Shelf(store)
+    run = found_run(shelf, id)
+    if run.kind == "comparison":
+        trials = shelf.trials(run.id)
+        if as_json:
+            write_json({**facts(run), "trials": [facts(one) for one in trials]})
+        else:
+            heading(run)
+            for line in listed(trials):
+                output().print(line, soft_wrap=True)
+        return
+    [recording] = gathered(shelf, run)
+    if as_json:
+        effects = [
+            {"id": id, "kind": r.kind, "began": r.began, "ended": r.ended} for id, r in recording.records.items()
+        ]
+        write_json({**facts(run), "outcome": recording.outcome, "effects": effects})
+        return
+    heading(run)
+    for step in steps(recording):
+        output().print(step, soft_wrap=True)
+
+
+def heading(run: Kept) -> None:
+    """What a run was, before its steps."""
+    rows = {
+        "run": run.id,
+        "what": " ".join(filter(None, (run.kind, run.name, run.file))),
+        "trial": f"{run.arm} on {run.task}, repeat {run.repeat}, {right(run) or 'not scored'}" if run.arm else "",
+        "began": run.began,
+        "input": "" if run.kind == "comparison" else run.input,
+        "exit": end(run),
+        "why": run.note,
+        "calls": f"{run.model_calls} model, {run.tool_calls} tool" if run.kind != "comparison" else "",
+        "tokens": tokens(run.usage),
+        "cost": dollars(run.usage),
+        "seconds": f"{run.seconds:.2f}",
+    }
+    for name, value in rows.items():
+        if value not in ("", None):
+            output().print(Text(f"{name:<9}", "dim").append_text(shown(value, lines=False)), soft_wrap=True)
+    output().print()
+
+
+@app.command("export")
+def export(
+    ids: Annotated[list[str] | None, typer.Argument(help="Runs and comparisons; all by default.")] = None,
+    to: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write (.jsonl).")] = None,
+    store: Place = None,
+) -> None:
+    """Write runs as JSONL, a run a line, with all they were asked and answered; `--replay FILE.jsonl` replays them."""
+    shelf = Shelf(store)
+    chosen = [found_run(shelf, id) for id in ids] if ids else shelf.runs(Query(most=None))
+    recordings = (one for run in chosen for one in gathered(shelf, run))
+    if to is None:
+        for recording in recordings:
+            sys.stdout.buffer.write(line_of(recording))
+        sys.stdout.buffer.flush()
+    else:
+        complain(f"{written(to, recordings)} runs written to {to}")
+
+
+def written(to: Path, recordings: Iterable[Recording]) -> int:
+    """Write a file that is whole or not there."""
+    half = to.with_name(f"{to.name}.part")
+    with half.open("wb") as file:
+        n = sum(file.write(line_of(recording)) > 0 for recording in recordings)
+    half.replace(to)
+    return n

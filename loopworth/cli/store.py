@@ -1,0 +1,92 @@
+"""The run store as the command line opens it, and the recordings it takes up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loopworth.cli.status import UserFault
+from loopworth.cli.terminal import complain
+from loopworth.runs.kept import Kept
+from loopworth.runs.recording import Recording, RecordingFault, read
+from loopworth.runs.shelf import Shelf
+from loopworth.runs.store import Store
+
+Place = Annotated[
+    Path | None,
+    typer.Option("--store", envvar="LOOPWORTH_STORE", help="The run store.", show_default=".loopworth/runs.db"),
+]
+Unkept = Annotated[bool, typer.Option("--no-store", help="Keep nothing of this in the run store.")]
+Replayed = Annotated[
+    str | None,
+    typer.Option("--replay", metavar="RUN", help="Call nothing: replay this run of the store, or of a .jsonl file."),
+]
+
+
+@contextmanager
+def open_store(place: Path | None, unkept: bool) -> Iterator[Store | None]:
+    """The store to keep runs in, closed at the end, when all is written. What could not be kept is said then."""
+    if unkept:
+        yield None
+        return
+    store = Store(place)
+    try:
+        yield store
+    finally:
+        store.close()
+        if store.trouble is not None:
+            complain(f"what came last could not be kept\n    {store.trouble}")
+
+
+def recordings(name: str, place: Path | None) -> list[Recording]:
+    """What `--replay` names: all recordings of a file, or the run of the store with, for a comparison, its trials."""
+    if name.endswith(".jsonl"):
+        try:
+            found = read(name)
+        except RecordingFault as fault:
+            raise UserFault(str(fault)) from None
+        except FileNotFoundError:
+            raise UserFault(f"--replay {name}: there is no such file") from None
+        for note in found.notes:
+            complain(note)
+        return list(found.found)
+    shelf = Shelf(place)
+    return gathered(shelf, found_run(shelf, name))
+
+
+def found_run(shelf: Shelf, id: str) -> Kept:
+    try:
+        return shelf.run(id)
+    except LookupError as error:
+        raise UserFault(error.args[0]) from None
+
+
+def gathered(shelf: Shelf, run: Kept) -> list[Recording]:
+    """A run with all it was asked and answered; after a comparison its trials."""
+    scores = shelf.scores(run.parent or run.id) if run.kind != "run" else {}
+    runs = [run, *(shelf.trials(run.id) if run.kind == "comparison" else ())]
+    return [Recording(one, shelf.records(one.id), shelf.outcome(one.id), scores.get(one.id)) for one in runs]
+
+
+def one_run(found: list[Recording], name: str, workflow: str) -> Recording:
+    """The one recording of a run of a workflow."""
+    runs = [one for one in found if one.kept.kind != "comparison"]
+    fitting = [one for one in runs if one.kept.name == workflow] or runs
+    if len(fitting) == 1:
+        return fitting[0]
+    which = ", ".join(one.kept.id for one in fitting[:5]) or "none"
+    raise UserFault(f"--replay {name}: it holds {len(fitting)} runs ({which}), and one is replayed: name it by its id")
+
+
+def one_comparison(found: list[Recording], name: str, comparison: str) -> tuple[Recording, list[Recording]]:
+    """The one recording of a comparison, and its trials."""
+    every = [one for one in found if one.kept.kind == "comparison"]
+    fitting = [one for one in every if one.kept.name == comparison]
+    if len(fitting) != 1:
+        there = ", ".join(f"{one.kept.id} {one.kept.name}" for one in every) or "none"
+        raise UserFault(f"--replay {name}: it holds no one comparison {comparison!r}, but {there}")
+    return fitting[0], [one for one in found if one.kept.parent == fitting[0].kept.id]
