@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from loopworth.agents.last_word import OnLimit, fail, mine
 from loopworth.agents.protocols import Speech
 from loopworth.agents.repetition import Repetition, Watch
 from loopworth.agents.submit import Answer, Unreadable, submitted
@@ -25,7 +26,7 @@ class Loop:
     """A loop, ready to run. `opening` makes the first messages of an input, `model` is a key of the world's models.
 
     It ends with an answer, or by `Stop`: the model's bad end, a limit, repetition, or an answer that stays unreadable
-    after one re-ask. `parallel: false` makes only the first call of a turn.
+    after one re-ask. `parallel: false` makes only the first call of a turn. `on_limit` is asked at a limit of its own.
     """
 
     opening: Callable[[dict[str, Any]], list[Message]]
@@ -35,11 +36,17 @@ class Loop:
     max_tokens: int | None = None
     on_repeat: Repetition = Repetition()
     parallel: bool = True
+    on_limit: OnLimit = fail
 
     async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
         log = Transcript(fx)
         log.add(*self.protocol.open(self.opening(input)))
-        return Outcome(await self.turns(log, fx))
+        try:
+            return Outcome(await self.turns(log, fx))
+        except Stop as stop:
+            if not mine(stop, fx):
+                raise
+            return await self.on_limit(stop, log, fx)
 
     async def turns(self, log: Transcript, fx: Effects) -> Any:
         """Turns until there is an answer. A turn's number names its effects and is never used again."""

@@ -21,9 +21,13 @@ Read: TypeAlias = tuple[ToolCall, ...] | Answer | Unreadable
 
 
 class Speech(Protocol):
-    """A protocol: `tools` and `schema` go with every request, `submit` is the finishing tool where there is one."""
+    """A protocol: `tools` and `schema` go with every request, `submit` is the finishing tool where there is one.
+
+    `form` says in words how an answer is written, where only the answer is left to be given.
+    """
 
     name: str
+    form: str
     tools: tuple[dict[str, Any], ...]
     schema: dict[str, Any] | None
     submit: Submit | None
@@ -51,6 +55,8 @@ class Native:
         self.output = output
         self.submit = Submit(output) if finish == "submit" else None
         self.tools = (*(tool.wire for tool in tools), *([self.submit.wire] if self.submit else []))
+        text = output.schema.get("type") == "string"
+        self.form = "" if text else f"Write nothing but JSON that fits this schema: {json.dumps(output.schema)}"
 
     def open(self, messages: list[Message]) -> list[Message]:
         return messages
@@ -78,6 +84,7 @@ class Json:
     name = "json"
     tools: tuple[dict[str, Any], ...] = ()
     submit: Submit | None = None
+    form = 'Reply with one JSON object: {"answer": …}.'
 
     def __init__(self, tools: Sequence[Tool], output: Output, finish: str) -> None:  # noqa: ARG002
         self.output = output

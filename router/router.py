@@ -39,26 +39,29 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """Routes with `when` are tried first, in order; then the model chooses; what it does not choose goes `otherwise`.
+    """Routes with `when` are tried first, in order; then the model chooses.
 
-    Ends as its route ends. Raises `Stop("no_route")` where nothing fits and there is no `otherwise`.
+    Ends as its route ends. Raises `Stop("no_route")` where nothing fits; `otherwise` says that something runs then, so
+    that this is a route too.
     """
 
     routes: Mapping[str, Route]
     prompt: Callable[[Names], list[Message]]
     model: str
-    otherwise: Route | None = None
+    otherwise: bool = False
     constrained: bool = False
     max_tokens: int | None = None
 
     async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
         label, rule, said = await self.chosen(input, fx)
-        route = self.routes[label] if label is not None else self.otherwise
-        if route is None:
+        if label is not None or self.otherwise:
+            fx.emit(RouteTaken(fx.id, label or OTHERWISE, rule, said))
+        if label is None:
             what = f"the model said {said[:200]!r}" if said else "no `if` was true"
-            raise Stop("no_route", None, f"none of {', '.join(self.routes)}: {what}, and there is no `otherwise`")
-        fx.emit(RouteTaken(fx.id, label or OTHERWISE, rule, said))
-        return await route.executor.run(route.arguments(input), fx.at(label or OTHERWISE, route.limits))
+            end = "" if self.otherwise else ", and there is no `otherwise`"
+            raise Stop("no_route", None, f"none of {', '.join(self.routes)}: {what}{end}")
+        route = self.routes[label]
+        return await route.executor.run(route.arguments(input), fx.at(label, route.limits))
 
     async def chosen(self, input: dict[str, Any], fx: Effects) -> tuple[str | None, str, str]:
         """The label, the rule that found it, and what the model said."""

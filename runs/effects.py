@@ -14,6 +14,7 @@ import asyncio
 import os
 import traceback
 from collections.abc import Awaitable
+from contextlib import nullcontext
 from typing import Any, Protocol
 
 import msgspec
@@ -25,6 +26,7 @@ from loopworth.runs.journal import Asked, Journal, Record, asked, body, encode, 
 from loopworth.runs.message import Message, Reply, Request, ToolCall
 from loopworth.runs.observation import Observation, Status
 from loopworth.runs.outcome import BAD_FINISH, Diverged, Exit, Failed, Fenced, Outcome, Said, Stop, Waiting
+from loopworth.runs.remembered import Remembered
 from loopworth.runs.usage import Usage
 from loopworth.runs.world import Decision, Question, World
 
@@ -76,7 +78,9 @@ class Effects:
     given its own again.
     """
 
-    __slots__ = ("budget", "input", "items", "journal", "offset", "path", "run", "tools", "world")
+    __slots__ = (
+        *("budget", "input", "items", "journal", "nested", "offset", "path", "remembered", "run", "tools", "world"),
+    )
 
     def __init__(
         self,
@@ -94,22 +98,30 @@ class Effects:
         self.tools: ToolLayer = tools or NoTools()
         self.input: dict[str, Any] = {}
         self.items: list[AnyEvent | Said | Observation | Effects] = []
+        self.remembered = Remembered()
+        self.nested = False
 
     # -- places, events, the record --------------------------------------------------------------------------------
 
-    def at(self, name: str, limits: Limits | None = None) -> Effects:
+    def at(self, name: str, limits: Limits | None = None, beyond: bool = False) -> Effects:
         """A named place below this one, with a budget of its own where `limits` are given.
 
-        Make places in program order and before the first await: that order is the order of the trace.
+        Make places in program order and before the first await: that order is the order of the trace. `beyond`: what
+        is spent there counts against the budget above this place's own.
         """
-        place = Effects(self.world, self.journal, self.budget, self.tools, f"{self.path}{name}/", self.offset, self.run)
-        place.input = self.input
+        budget = self.budget.above or Budget(Limits()) if beyond else self.budget
+        place = Effects(self.world, self.journal, budget, self.tools, f"{self.path}{name}/", self.offset, self.run)
+        place.input, place.remembered = self.input, self.remembered
         if limits is not None:
-            place.budget = Budget(limits, place.path, self.budget, self.clock())
-            if self.journal is not None:
-                place.budget.restore(self.journal.records, self.tools.allowed_failures())
+            place.limit(limits)
         self.items.append(place)
         return place
+
+    def limit(self, limits: Limits) -> None:
+        """Give this place a budget of its own, under the one it has."""
+        self.budget = Budget(limits, self.path, self.budget, self.clock())
+        if self.journal is not None:
+            self.budget.restore(self.journal.records, self.tools.allowed_failures())
 
     @property
     def id(self) -> str:
@@ -209,7 +221,7 @@ class Effects:
         began, usage = self.clock(), Usage(0, hold, usd=None, estimated=True)
         request = msgspec.structs.replace(request, max_tokens=hold)
         try:
-            reply = await self.within(id, request, None if beyond else self.budget.deadline())
+            reply = await self.within(id, request, self.deadline(beyond))
             usage = reply.usage
         except (Stop, asyncio.CancelledError) as end:
             finish = end.exit if isinstance(end, Stop) else "cancelled"
@@ -235,6 +247,11 @@ class Effects:
             self.emit(LimitHit(id, stop.exit, stop.owner or ""))
             await self.keep(id, asked, "limit", (stop.exit, stop.owner, stop.note), began)
             raise
+
+    def deadline(self, beyond: bool = False) -> tuple[float, Budget] | None:
+        """When the time for an effect is over, and by whose limit."""
+        budget = self.budget.above if beyond else self.budget
+        return None if budget is None else budget.deadline()
 
     async def within(self, id: str, request: Request, end: tuple[float, Budget] | None) -> Reply:
         """Call the model; it stops itself at the deadline, and is cut a little after."""
@@ -270,11 +287,13 @@ class Effects:
         began = self.clock()
         try:
             seen = await self.tools.invoke(call, self)
-        except asyncio.CancelledError:
-            self.emit(ToolCalled(self.id, call.tool, "cancelled", began, self.clock() - began))
+        except (asyncio.CancelledError, Stop) as end:
+            status = "not_run" if isinstance(end, Stop) and not self.nested else "cancelled"
+            self.emit(ToolCalled(self.id, call.tool, status, began, self.clock() - began, self.nested))
             raise
         record = None if self.journal is None else self.journal.records.get(self.id)
-        self.emit(ToolCalled(self.id, call.tool, seen.status, record.began if record else began, seen.seconds))
+        began = record.began if record else began
+        self.emit(ToolCalled(self.id, call.tool, seen.status, began, seen.seconds, self.nested))
         self.items.append(seen)
         return seen
 
@@ -294,18 +313,32 @@ class Effects:
         if record is not None:
             decision = decision_of(record.body)
         else:
-            began = self.clock()
-            decision = await self.world.gate(question, id)
-            self.budget.pause(self.clock() - began)
+            decision = await self.decided(id, question)
             await self.keep(id, asked, "gate", decision)
+        if question.remember:
+            self.remembered.decisions[question.hash] = decision
         self.emit(GateDecided(id, decision.choice, decision.by))
         return decision
 
+    async def decided(self, id: str, question: Question) -> Decision:
+        """What a person decides, or decided before where that stands for the run."""
+        async with self.remembered.turn(question.hash) if question.remember else nullcontext():
+            if question.remember and (before := self.remembered.decisions.get(question.hash)) is not None:
+                return msgspec.structs.replace(before, by=f"{before.by} (remembered)".strip())
+            began = self.clock()
+            decision = await self.world.gate(question, id)
+            self.budget.pause(self.clock() - began)
+            if question.remember:
+                self.remembered.decisions[question.hash] = decision
+            return decision
+
     async def sleep(self, next: str, seconds: float) -> None:
-        """A pause before the place `next`; none when that place already left a record."""
+        """A pause before the place `next`, until the time is over at most; none when that place left a record."""
         prefix = f"{self.path}{next}/"
-        if self.journal is None or not any(id.startswith(prefix) for id in self.journal.records):
-            await self.world.sleep(seconds)
+        if self.journal is not None and any(id.startswith(prefix) for id in self.journal.records):
+            return
+        end = self.deadline()
+        await self.world.sleep(seconds if end is None else max(0.0, min(seconds, end[0] - self.clock())))
 
 
 def called(id: str, model: str, reply: Reply, began: float) -> ModelCalled:

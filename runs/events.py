@@ -31,12 +31,16 @@ class ModelCalled(Event, frozen=True):
 
 
 class ToolCalled(Event, frozen=True):
-    """A tool call got its one answer, whether or not the tool ran (`status`)."""
+    """A tool call got its one answer, whether or not the tool ran (`status`).
+
+    `nested`: the tool is a workflow, whose own calls have events of their own.
+    """
 
     tool: str = ""
     status: str = "ok"
     began: float = 0.0
     seconds: float = 0.0
+    nested: bool = False
 
 
 class GateAsked(Event, frozen=True):
@@ -69,4 +73,28 @@ class LimitHit(Event, frozen=True):
     owner: str = ""
 
 
-AnyEvent: TypeAlias = ModelCalled | ToolCalled | GateAsked | GateDecided | StepDone | RouteTaken | LimitHit
+class GuardTripped(Event, frozen=True):
+    """A guard ended a workflow. `on` is what it looked at: `input`, `call` or `answer`."""
+
+    on: str = ""
+    why: str = ""
+
+
+class FellBack(Event, frozen=True):
+    """A workflow ended for `exit`, and its `otherwise` ran at this place instead."""
+
+    exit: str = ""
+    note: str = ""
+
+
+AnyEvent: TypeAlias = (
+    ModelCalled
+    | ToolCalled
+    | GateAsked
+    | GateDecided
+    | StepDone
+    | RouteTaken
+    | LimitHit
+    | GuardTripped
+    | FellBack
+)

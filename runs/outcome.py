@@ -54,12 +54,15 @@ BAD_FINISH: dict[str, Exit] = {
     "time_limit": "time_limit",
 }
 """The finishes of a reply that end a run, and the exit reason each becomes."""
+LIMITS: tuple[Exit, ...] = ("turn_limit", "tool_call_limit", "token_limit", "cost_limit", "time_limit")
+"""Ends at a limit of a budget, on which `on_limit` acts."""
 APART: tuple[Exit, ...] = ("waiting", "cancelled", "provider_error", "harness_error")
 """Ends that say nothing about the workflow: counted apart, never scored as wrong."""
 
 
 class Stop(Exception):
-    """Ends a run with `exit`. `owner` is the path of the budget that was hit; None where it was no limit."""
+    """Ends a run with `exit`. `owner` is the path of the budget that was hit, or of the workflow whose guard tripped;
+    None where it was no limit."""
 
     def __init__(self, exit: Exit, owner: str | None = None, note: str = "") -> None:
         super().__init__(exit, owner, note)
@@ -68,6 +71,16 @@ class Stop(Exception):
 
     def __str__(self) -> str:
         return f"{self.exit}: {self.note}" if self.note else self.exit
+
+
+def passes(end: Exception, path: str) -> bool:
+    """Whether the end of what ran at `path` is no failure of it, and so ends what it is part of: a limit of a budget
+    above, a guard of the workflow around it, a person's no, an endpoint that is down."""
+    if not isinstance(end, Stop):
+        return False
+    if end.owner is not None:
+        return not end.owner.startswith(path)
+    return end.exit in ("rejected", "provider_error", "guardrail")
 
 
 class Waiting(Exception):
@@ -126,8 +139,9 @@ class Outcome(Value, frozen=True):
 
     @property
     def tool_calls(self) -> int:
-        """Calls that a tool really answered: refused, repeated and unknown ones are not counted."""
-        return sum(type(e) is ToolCalled and e.status in RAN for e in self.events)
+        """Calls that a tool really answered: refused, repeated and unknown ones are not counted, and of a workflow that
+        is a tool its own calls are."""
+        return sum(type(e) is ToolCalled and e.status in RAN and not e.nested for e in self.events)
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -163,7 +177,7 @@ def idle(events: Iterable[AnyEvent]) -> float:
             waits += e.waits
             edges = [e.began, *(t for wait in e.waits for t in wait), e.began + e.seconds]
             works += zip(edges[::2], edges[1::2], strict=True)
-        elif type(e) is ToolCalled:
+        elif type(e) is ToolCalled and not e.nested:
             works.append((e.began, e.began + e.seconds))
     return covered(waits + works) - covered(works) if waits else 0.0
 

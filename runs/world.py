@@ -16,6 +16,7 @@ class Question(Value, frozen=True):
     """What a person is asked. `hash` binds the decision to the exact canonical arguments.
 
     A gate asks whether a call may be made; with the choice `answer` it is the call itself that asks, for their words.
+    `remember`: the decision stands for equal calls of the same run. After `timeout` seconds `on_timeout` is decided.
     """
 
     tool: str
@@ -23,11 +24,14 @@ class Question(Value, frozen=True):
     hash: str
     text: str = ""
     choices: tuple[str, ...] = ("approve", "reject")
+    remember: bool = False
+    timeout: float | None = None
+    on_timeout: Literal["approve", "reject"] = "reject"
 
 
 class Decision(Value, frozen=True):
-    """A person's answer to a `Question`, and who gave it; `arguments` replace the call's where the choice is `edit`, and
-    `note` holds the words where it is `answer`."""
+    """A person's answer to a `Question`, and who gave it; `arguments` replace the call's where the choice is `edit`,
+    and `note` holds the words where it is `answer`."""
 
     choice: Literal["approve", "edit", "reject", "answer"]
     by: str = ""
@@ -90,9 +94,18 @@ class Live:
         return reply
 
     async def gate(self, question: Question, id: str) -> Decision:
+        """Ask whoever is there. A question that expires is decided as its author said, by `timeout`."""
         if self._ask is None:
             raise Waiting(id)
-        return await self._ask(question, id)
+        wait = asyncio.timeout(question.timeout)
+        try:
+            async with wait:
+                return await self._ask(question, id)
+        except TimeoutError:
+            if not wait.expired():
+                raise
+            note = f"nobody decided within {question.timeout:g} s"
+            return Decision(question.on_timeout, "timeout", note=note)
 
     async def sleep(self, seconds: float) -> None:
         await self._sleep(seconds)

@@ -7,17 +7,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from loopworth.tools.tool import Tool
-from loopworth.workflows import chat_model, later, spec
+from loopworth.workflows import chat_model, fitting, later, spec
 from loopworth.workflows.calls import forbidden, passed
 from loopworth.workflows.catalogue import built
 from loopworth.workflows.document import BROKEN
 from loopworth.workflows.faults import Fault, nearest, suggestion
 from loopworth.workflows.files import Files
 from loopworth.workflows.form import Form, Spotted
-from loopworth.workflows.reach import model_name, reaches, unpriced, usable, writes
+from loopworth.workflows.reach import inner, model_name, reaches, unpriced, usable
+from loopworth.workflows.reach import written as may_write
 from loopworth.workflows.scope import ANYTHING, Gap, Schema, Scope, condition, dotted, held, templates
 from loopworth.workflows.templates import TemplateFault, lone
 from loopworth.workflows.types import TypeFault, parse_type
+from loopworth.workflows.workflow_tool import workflow_tool
 
 RESERVED = frozenset(["item", "index", "last", "args", "answer", "calls", "observations"])
 WORDS = frozenset(["true", "false", "none", "not", "and", "or", "in", "is", "if", "else", "for", "range", "loop"])
@@ -61,6 +63,7 @@ class Checking:
         self.ends(workflow, scope)
         self.gates(workflow, tools, scope)
         self.budget(workflow)
+        self.found += fitting.faults(workflow, self.files)
         match workflow:
             case spec.Pipeline():
                 self.pipeline(workflow, tools, scope)
@@ -163,16 +166,31 @@ class Checking:
             if id(entry) not in self.judged:
                 self.judged.add(id(entry))
                 self.found += sources(name, entry)
-                if entry.python is not None or entry.builtin is not None:
+                if entry.python is not None or entry.builtin is not None or entry.run is not None:
                     self.tool(name, entry)
 
     def tool(self, name: str, entry: spec.Tool) -> Tool | None:
-        if entry.python is None and entry.builtin is None:
+        if entry.python is None and entry.builtin is None and entry.run is None:
             return None
         if id(entry) not in self.tools:
-            self.tools[id(entry)], faults = built(name, entry)
+            self.tools[id(entry)], faults = built(name, entry) if entry.run is None else self.running(name, entry)
             self.found += faults
         return self.tools[id(entry)]
+
+    def running(self, name: str, entry: spec.Tool) -> tuple[Tool | None, list[Fault]]:
+        """A tool that runs a workflow: its inputs, and whether it says that it writes."""
+        if (part := inner(entry, self.files)) is None:
+            return None, []
+        faults = []
+        if entry.effect == "read" and (tools := sorted(may_write(part, self.files))):
+            what = f"{name!r} runs a workflow that may write ({', '.join(tools)}), and its `effect` is read"
+            faults.append(entry.at("effect").fault(what, "write `write` or `irreversible`"))
+        try:
+            takes = {**spec.input_type(part).schema, "required": []}
+            tool, more = workflow_tool(name, entry, part)
+        except TypeFault:
+            return None, faults
+        return tool, [*faults, *passed(entry, "run", entry.with_, takes, f"the workflow {entry.run!r}"), *more]
 
     # --- the shapes
 
@@ -186,6 +204,9 @@ class Checking:
             value = self.step(step, workflow, tools, here)
             if step.id is not None:
                 scope = after(scope, step, value)
+        if workflow.on_limit == "partial":
+            for step in workflow.steps:
+                scope = scope.gap(step.id, Gap(False, None)) if step.id is not None else scope
         self.found += templates(workflow.answer, workflow.at("answer"), scope.called("`answer`"))
 
     def identity(self, step: spec.Step, above: list[str | None], workflow: spec.Workflow) -> None:
@@ -229,11 +250,9 @@ class Checking:
         """One verb and its modifiers; the schema of its value. `same_names`: inputs are passed on by name."""
         if body.repeat is not None:
             own = {body.id: ANYTHING} if isinstance(body, spec.Step) and body.id else {}
-            until = scope.plus(last=ANYTHING, **own)
-            self.found += condition(body.repeat.until, body.repeat.at("until"), until)
-            scope = scope.plus(last=ANYTHING)
+            scope = scope.plus(last=ANYTHING).gap("last", Gap(False, None))
+            self.found += condition(body.repeat.until, body.repeat.at("until"), scope.plus(**own))
         self.model(body)
-        self.again(body, tools)
         match body.verb:
             case "ask":
                 return self.ask(body, workflow, scope)
@@ -250,16 +269,6 @@ class Checking:
             case "run":
                 return self.run(body, workflow, scope, same_names)
         return ANYTHING
-
-    def again(self, body: spec.Body, tools: Mapping[str, spec.Tool]) -> None:
-        """A write is not done twice."""
-        key = next((key for key in ("retry", "repeat") if key in body.given), None)
-        if key is None or not writes(body, tools, self.files):
-            return
-        entry = tools.get(body.call or "")
-        if entry is None or not entry.idempotent:
-            what = f"`{key}` over a write, which may then happen twice"
-            self.add(body.at(key).fault(what, "leave it out, or mark the tool `idempotent: true` if it is", key=True))
 
     def ask(self, body: spec.Body, workflow: spec.Workflow, scope: Scope) -> Schema:
         self.needs_model(body, "ask", workflow)
@@ -294,20 +303,20 @@ class Checking:
     def run(self, body: spec.Body, workflow: spec.Workflow, scope: Scope, same_names: bool) -> Schema:
         self.found += templates(body.with_, body.at("with"), scope)
         try:
-            inner = self.files.workflow_at(body)
+            part = self.files.workflow_at(body)
         except (KeyError, TypeError):
             return ANYTHING
-        if reaches(inner, workflow, self.files):
+        if reaches(part, workflow, self.files):
             self.add(body.at("run").fault(f"{body.run!r} runs this workflow again, without end"))
         try:
-            schema = spec.input_type(inner).schema
+            schema = spec.input_type(part).schema
         except TypeFault:
             return ANYTHING
         if same_names:
             passed_on = {name for name in workflow.input if name not in body.with_}
             schema = {**schema, "required": [name for name in schema.get("required", []) if name not in passed_on]}
         self.found += passed(body, "run", body.with_, schema, f"the workflow {body.run!r}")
-        return self.quiet_type(inner)
+        return self.quiet_type(part)
 
     def router(self, workflow: spec.Router, tools: Mapping[str, spec.Tool], scope: Scope) -> None:
         routes = workflow.from_ if isinstance(workflow.from_, dict) else {}

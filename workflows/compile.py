@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from loopworth.agents.last_word import OnLimit, fail, last_text, last_word
 from loopworth.agents.loop import Loop
 from loopworth.agents.protocols import Json, Native, Speech
 from loopworth.agents.repetition import Repetition
@@ -20,16 +21,20 @@ from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Executor
 from loopworth.runs.message import Message, system, user
 from loopworth.tools.gate import CHOICES, Gate
+from loopworth.tools.guard import Guard
 from loopworth.tools.tool import Tool
 from loopworth.tools.toolbox import Toolbox
-from loopworth.workflows import catalogue, chat_model, reach, spec, typed_answer, verbs
+from loopworth.workflows import catalogue, chat_model, modifiers, reach, spec, typed_answer, verbs
 from loopworth.workflows.contract import Condition, Contract
 from loopworth.workflows.document import plain
+from loopworth.workflows.fallback import Fallback
+from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.files import Files
 from loopworth.workflows.load import load_workflow
-from loopworth.workflows.pipeline import Pipeline, Step
+from loopworth.workflows.pipeline import AT_ONCE, Pipeline, Step
 from loopworth.workflows.templates import expression, template, text
 from loopworth.workflows.types import Type, parse_type
+from loopworth.workflows.workflow_tool import workflow_tool
 
 Names = Mapping[str, Any]
 SPEECHES: dict[str, type[Native] | type[Json]] = {"native": Native, "json": Json}
@@ -52,6 +57,7 @@ class Compiled:
     input: Type
     writes: tuple[str, ...] = ()
     gates: tuple[str, ...] = ()
+    file: str = ""
 
 
 def compile(path: str | Path, *, model: str | None = None, environ: Mapping[str, str] | None = None) -> Compiled:
@@ -60,7 +66,7 @@ def compile(path: str | Path, *, model: str | None = None, environ: Mapping[str,
     Raises `WorkflowFault` with every fault of every file. Secrets are read from `environ` (the process's by default).
     """
     workflow, files = load_workflow(path)
-    return build(workflow, files, model=model, environ=environ)
+    return replace(build(workflow, files, model=model, environ=environ), file=str(path))
 
 
 def build(
@@ -94,10 +100,10 @@ class Builder:
                 self.executor(workflow, tools),
                 tools,
                 spec.input_type(workflow),
-                None
-                if isinstance(workflow, spec.Loop) or "output" not in workflow.given
-                else spec.output_type(workflow),
+                promised(workflow),
                 condition(workflow),
+                tuple(guard(said) for said in workflow.guard),
+                self.fallback(workflow, tools),
             ),
             limits(workflow.budget),
             tools,
@@ -110,7 +116,8 @@ class Builder:
     def executor(self, workflow: spec.Workflow, tools: Toolbox) -> Executor:
         match workflow:
             case spec.Pipeline():
-                return Pipeline(self.steps(workflow, tools), template(plain(workflow.answer)))
+                partial = workflow.on_limit == "partial"
+                return Pipeline(self.steps(workflow, tools), template(plain(workflow.answer)), partial)
             case spec.Router():
                 return self.router(workflow, tools)
             case spec.Loop():
@@ -124,8 +131,22 @@ class Builder:
         return Toolbox([self.tool(name, entry, workflow) for name, entry in reach.usable(workflow, self.files).items()])
 
     def tool(self, name: str, entry: spec.Tool, workflow: spec.Workflow) -> Tool:
+        """A tool behind its gates and the workflow's guards. `max_failures` is a rule for loops alone."""
         gates = [gate(said) for said in (entry.approval, workflow.gate.get(name)) if said is not None]
-        return replace(catalogue.tool(name, entry, self.environ), gates=tuple(gates))
+        guards = tuple(guard(said) for said in workflow.guard if said.on == "call")
+        made = self.bare_tool(name, entry)
+        most = made.max_failures if isinstance(workflow, spec.Loop) else None
+        return replace(made, gates=tuple(gates), guards=guards, max_failures=most)
+
+    def bare_tool(self, name: str, entry: spec.Tool) -> Tool:
+        if entry.run is None:
+            return catalogue.tool(name, entry, self.environ)
+        inner = self.files.workflow_at(entry)
+        made = self.workflow(inner)
+        tool, faults = workflow_tool(name, entry, inner, self.environ, made.executor, made.limits)
+        if faults:
+            raise WorkflowFault(faults)
+        return tool
 
     def model(self, written: spec.ModelSpec | None) -> ModelSpec:
         """The model that a workflow or a step names, noted for the world; nothing where none is asked."""
@@ -150,6 +171,8 @@ class Builder:
         each = None if step.for_each is None else template(plain(step.for_each))
         when = None if step.if_ is None else expression(step.if_)
         act, read = self.act(step, workflow, tools)
+        if step.on_error == "skip":
+            act = modifiers.forgiving(act)
         reads = read.union(*(part.reads for part in (each, when) if part is not None)) & ids
         line, _ = step.spot.document.where(step.spot.path)
         return Step(
@@ -161,16 +184,32 @@ class Builder:
             writes=reach.writes(step, self.files.tools(workflow), self.files),
             barrier=step.verb == "check",
             title=f"step {step.id!r}" if step.id else f"step {number} ({step.verb}, line {line})",
+            at_once=step.max_concurrency or AT_ONCE,
         )
 
     def act(self, body: spec.Body, workflow: spec.Workflow, tools: Toolbox) -> tuple[verbs.Act, frozenset[str]]:
+        """What a body does under its `repeat`, `retry` and `timeout`, and the names that it reads."""
+        act, read = self.verb(body, workflow, tools)
+        retry, repeat = body.retry, body.repeat
+        if retry is not None or body.timeout is not None:
+            attempts, wait = (retry.attempts, retry.wait or 0.0) if retry is not None else (1, 0.0)
+            act = modifiers.tried(act, attempts, wait, body.timeout)
+        if repeat is not None:
+            until = None if repeat.until is None else expression(repeat.until)
+            holds, id = (None if until is None else until.holds), getattr(body, "id", None)
+            act = modifiers.repeated(act, repeat.times, holds, repeat.wait or 0.0, id)
+            read |= until.reads if until is not None else frozenset()
+        return act, read
+
+    def verb(self, body: spec.Body, workflow: spec.Workflow, tools: Toolbox) -> tuple[verbs.Act, frozenset[str]]:
         """What a body does, and the names that it reads."""
         match body.verb:
             case "call":
                 return self.call(body, tools)
             case "run":
                 made = self.workflow(self.files.workflow_at(body))
-                arguments = template(plain(body.with_))
+                same = {} if isinstance(body, spec.Step) else same_names(workflow, made)
+                arguments = template({**same, **plain(body.with_)})
                 return verbs.run(made.executor, arguments, made.limits), arguments.reads
             case "ask" | "choose":
                 return self.asked(body, workflow)
@@ -185,7 +224,10 @@ class Builder:
         tool = tools[body.call or ""]
         fields = tool.parameters.get("properties", {})
         arguments = template({name: plain(value, fields.get(name)) for name, value in body.with_.items()})
-        return verbs.call(tool.name, arguments), arguments.reads
+        own = None
+        if tool.writes and body.timeout is not None:  # no deadline cuts a write: the step's is its own timeout
+            own = Toolbox([replace(tool, timeout=min(tool.timeout, body.timeout))])
+        return verbs.call(tool.name, arguments, tool.writes, own), arguments.reads
 
     def asked(self, body: spec.Body, workflow: spec.Workflow) -> tuple[verbs.Act, frozenset[str]]:
         said = body.ask if body.verb == "ask" else body.choose
@@ -205,20 +247,33 @@ class Builder:
             {label: self.route(route, workflow, tools) for label, route in workflow.from_.items()},
             messages(workflow.instructions, workflow.choose)[0],
             made.key,
-            None if workflow.otherwise is None else self.route(workflow.otherwise, workflow, tools),
+            workflow.otherwise is not None,
             made.provider == "local",
             made.max_tokens,
         )
 
-    def route(self, body: spec.Route | spec.Otherwise, workflow: spec.Workflow, tools: Toolbox) -> Route:
-        when = expression(body.if_) if isinstance(body, spec.Route) and body.if_ is not None else None
-        description = body.description if isinstance(body, spec.Route) else None
-        if body.verb != "run":
-            act, _ = self.act(body, workflow, tools)
-            return Route(verbs.Alone(act), None if when is None else when.holds, description)
-        made = self.workflow(self.files.workflow_at(body))
-        given = template({**same_names(workflow, made), **plain(body.with_)})
-        return Route(made.executor, None if when is None else when.holds, description, made.limits, given)
+    def route(self, body: spec.Route, workflow: spec.Workflow, tools: Toolbox) -> Route:
+        when = None if body.if_ is None else expression(body.if_).holds
+        executor, limits, arguments = self.path(body, workflow, tools)
+        return Route(executor, when, body.description, limits, arguments)
+
+    def fallback(self, workflow: spec.Workflow, tools: Toolbox) -> Fallback | None:
+        if workflow.otherwise is None:
+            return None
+        executor, limits, arguments = self.path(workflow.otherwise, workflow, tools)
+        return Fallback(executor, arguments, limits)
+
+    def path(
+        self, body: spec.Body, workflow: spec.Workflow, tools: Toolbox
+    ) -> tuple[Executor, Limits | None, Callable[[Names], dict[str, Any]]]:
+        """What a route or an `otherwise` runs, under which limits, on which input made of the workflow's."""
+        if body.verb == "run":
+            made = self.workflow(self.files.workflow_at(body))
+            given = template({**same_names(workflow, made), **plain(body.with_)})
+            if not body.given & {"retry", "repeat", "timeout"}:
+                return made.executor, made.limits, given
+        act, _ = self.act(body, workflow, tools)
+        return verbs.Alone(act), None, dict
 
     def loop(self, workflow: spec.Loop, tools: Toolbox) -> Loop:
         made, output = self.model(workflow.model), spec.output_type(workflow)
@@ -232,7 +287,25 @@ class Builder:
             made.max_tokens,
             repetition(workflow.on_repeat),
             workflow.parallel,
+            on_limit(workflow, made, output),
         )
+
+
+def on_limit(workflow: spec.Loop, model: ModelSpec, output: Type) -> OnLimit:
+    """What a loop leaves at its own limit; the last word is spoken in its protocol, without its tools."""
+    match workflow.on_limit:
+        case "answer":
+            return last_word(model.key, SPEECHES[workflow.protocol]([], output, "text"), model.max_tokens)
+        case "partial":
+            return last_text(output)
+    return fail
+
+
+def promised(workflow: spec.Workflow) -> Type | None:
+    """The type that an answer is held to; a loop has read its own by it already."""
+    if isinstance(workflow, spec.Loop):
+        return None if workflow.otherwise is None else spec.output_type(workflow)
+    return spec.output_type(workflow) if "output" in workflow.given else None
 
 
 def messages(instructions: spec.Prompt | None, said: Any) -> tuple[Callable[[Names], list[Message]], frozenset[str]]:
@@ -265,7 +338,15 @@ def gate(said: spec.GateSpec) -> Gate:
         None if said.if_ is None else expression(said.if_).holds,
         None if ask is None else lambda names: text(ask(names)),
         tuple(said.choices) if said.choices else CHOICES,
+        said.remember == "run",
+        said.timeout,
+        said.on_timeout,
     )
+
+
+def guard(said: spec.Guard) -> Guard:
+    words, _ = otherwise_words(said)
+    return Guard(said.on, expression(said.if_).holds, words)
 
 
 def condition(workflow: spec.Workflow) -> Condition | None:
@@ -275,10 +356,10 @@ def condition(workflow: spec.Workflow) -> Condition | None:
     return Condition(expression(workflow.check).holds, words)
 
 
-def otherwise_words(form: spec.Body | spec.Workflow) -> tuple[Callable[[Names], str], frozenset[str]]:
-    """What `else` says where a check does not hold, and the names that it reads."""
+def otherwise_words(form: spec.Body | spec.Workflow | spec.Guard) -> tuple[Callable[[Names], str], frozenset[str]]:
+    """What `else` says where a check does not hold, or a guard trips, and the names that it reads."""
     if form.else_ is None:
-        said = f"`{form.check}` does not hold"
+        said = f"`{form.if_}` holds" if isinstance(form, spec.Guard) else f"`{form.check}` does not hold"
         return lambda names: said, frozenset()  # noqa: ARG005
     made = template(plain(form.else_))
     return lambda names: text(made(names)), made.reads

@@ -2,7 +2,7 @@
 
 A step waits for the steps whose names it reads. A *barrier* (a check, a step that writes) waits for all above it, and
 all below wait for it. One that fails lets what is in flight finish and starts nothing new; one that waits for a person
-lets its siblings go on.
+lets its siblings go on. What modifies a single act (`repeat`, `retry`, `timeout`, `on_error`) is in `modifiers`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from typing import Any, TypeAlias
 
 from loopworth.runs.effects import Effects, together, worst
 from loopworth.runs.events import StepDone
-from loopworth.runs.outcome import Failed, Outcome, Stop, Waiting
+from loopworth.runs.outcome import LIMITS, Failed, Outcome, Stop, Waiting, passes
+from loopworth.workflows.ends import words
 from loopworth.workflows.templates import Gaps, Skipped
 from loopworth.workflows.verbs import Act
 
 Names: TypeAlias = Mapping[str, Any]
 AT_ONCE = 8
-"""Items of a `for_each` that run concurrently."""
+"""Items of a `for_each` that run concurrently where `max_concurrency` does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class Step:
     writes: bool = False
     barrier: bool = False
     title: str = ""
+    at_once: int = AT_ONCE
 
     @property
     def named(self) -> str:
@@ -61,21 +63,34 @@ def needs(steps: Sequence[Step]) -> dict[str, frozenset[str]]:
 
 
 class Pipeline:
-    """Steps and the answer made of them. `answer` is given the inputs and the values of all steps."""
+    """Steps and the answer made of them. `answer` is given the inputs and the values of all steps.
 
-    def __init__(self, steps: Sequence[Step], answer: Callable[[Names], Any]) -> None:
-        self.steps, self.answer = {step.id: step for step in steps}, answer
+    `partial`: at a limit of the pipeline's own, the answer is made all the same; steps that did not end are skipped.
+    """
+
+    def __init__(self, steps: Sequence[Step], answer: Callable[[Names], Any], partial: bool = False) -> None:
+        self.steps, self.answer, self.partial = {step.id: step for step in steps}, answer, partial
         self.needs = needs(steps)
 
     async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
         names = dict(input)
         ends = await Activation(self, names, fx).ends()
         if ends:
-            raise worst([ends[id] for id in self.steps if id in ends])
+            return self.unfinished(worst([ends[id] for id in self.steps if id in ends]), names, fx)
         try:
             return Outcome(self.answer(names))
         except Failed as why:
             raise Failed(f"answer: {why}") from None
+
+    def unfinished(self, end: BaseException, names: dict[str, Any], fx: Effects) -> Outcome:
+        """What is left of a run that ended early: a partial answer beside its limit, or the end itself."""
+        if not (self.partial and isinstance(end, Stop) and end.exit in LIMITS and end.owner == fx.budget.path):
+            raise end
+        absent = {id: Skipped(f"the run ended before it, at its {end.exit}") for id in self.steps if id not in names}
+        try:
+            return Outcome(self.answer({**names, **absent}), end.exit, end.note)
+        except Failed as why:
+            raise Stop(end.exit, end.owner, f"{end.note}; no partial answer: {why}") from None
 
 
 class Activation:
@@ -109,7 +124,7 @@ class Activation:
             value = await (self.items(step, place) if step.each else self.once(step, self.names, place))
         except (Stop, Failed) as end:
             place.emit(StepDone(place.id, "failed"))
-            raise self.blamed(step, end) from None
+            raise blamed(step, end, place) from None
         except Waiting:
             place.emit(StepDone(place.id, "waiting"))
             raise
@@ -131,7 +146,7 @@ class Activation:
         if not isinstance(items, list):
             raise Failed(f"for_each needs a list, got {short(items)}")
         places = [place.at(str(index)) for index in range(len(items))]
-        slots, failed = asyncio.Semaphore(1 if step.writes else AT_ONCE), list[int]()
+        slots, failed = asyncio.Semaphore(1 if step.writes else step.at_once), list[int]()
 
         async def one(index: int, item: Any) -> Any:
             async with slots:
@@ -148,34 +163,12 @@ class Activation:
         values = await together(*(one(index, item) for index, item in enumerate(items)))
         return Gaps(values) if any(type(value) is Skipped for value in values) else values
 
-    def blamed(self, step: Step, end: Stop | Failed) -> Stop | Failed:
-        """The end of a step as the end of the pipeline: most are `step_failed`, and all name the step."""
-        if isinstance(end, Stop) and self.passes(end):
-            return Stop(end.exit, end.owner, f"{step.named}: {end.note}" if end.note else step.named)
-        return Failed(f"{step.named}{words(end)}")
 
-    def passes(self, stop: Stop) -> bool:
-        """Whether a stop ends the pipeline as it is: a limit of its own or of one above, or an end that is no
-        failure of the step."""
-        limit = stop.owner is not None and self.fx.path.startswith(stop.owner)
-        return limit or stop.exit in ("rejected", "provider_error")
-
-
-SAID = {
-    "truncated": " was truncated",
-    "filtered": " was filtered",
-    "refused": " was refused",
-    "empty": " came back empty",
-    "unparsable": " gave no readable answer",
-}
-
-
-def words(end: Stop | Failed) -> str:
-    """What happened to a step, to stand behind its name."""
-    if isinstance(end, Failed):
-        return f": {end}"
-    said = SAID.get(end.exit, f" ended with {end.exit}")
-    return f"{said}: {end.note}" if end.note else said
+def blamed(step: Step, end: Stop | Failed, place: Effects) -> Stop | Failed:
+    """The end of a step as the end of the pipeline: most are `step_failed`, and all name the step."""
+    if isinstance(end, Stop) and passes(end, place.path):
+        return Stop(end.exit, end.owner, f"{step.named}: {end.note}" if end.note else step.named)
+    return Failed(f"{step.named}{words(end)}")
 
 
 def numbered(index: int, end: Exception) -> Exception:

@@ -19,20 +19,21 @@ def bodies(workflow: spec.Workflow) -> list[spec.Body]:
     return [form for form in workflow.forms() if isinstance(form, spec.Body)]
 
 
-def inner(body: spec.Body, files: Files) -> spec.Workflow | None:
-    """The workflow that a body runs, if it could be read."""
+def inner(form: spec.Body | spec.Tool, files: Files) -> spec.Workflow | None:
+    """The workflow that a body, or a tool, runs, if it could be read."""
     try:
-        return files.workflow_at(body) if body.run is not None else None
+        return files.workflow_at(form) if form.run is not None else None
     except (KeyError, TypeError):
         return None
 
 
 def reached(workflow: spec.Workflow, files: Files) -> list[spec.Workflow]:
-    """A workflow and all that run in it, each once."""
+    """A workflow and all that run in it, as steps, routes or tools, each once."""
     found = [workflow]
     for one in found:
-        for body in bodies(one):
-            part = inner(body, files)
+        forms: list[spec.Body | spec.Tool] = [*bodies(one), *usable(one, files).values()]
+        for form in forms:
+            part = inner(form, files)
             if part is not None and not any(part is known for known in found):
                 found.append(part)
     return found

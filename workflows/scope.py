@@ -56,6 +56,9 @@ class Scope:
     def plus(self, **names: Schema) -> Scope:
         return replace(self, known={**self.known, **names})
 
+    def gap(self, name: str, gap: Gap) -> Scope:
+        return replace(self, gaps={**self.gaps, name: gap})
+
     def called(self, reader: str) -> Scope:
         return replace(self, reader=reader)
 
@@ -130,7 +133,8 @@ def unguarded(name: str, made: Template, spot: Spotted, scope: Scope) -> Iterato
         what = f"{scope.reader} reads all of {name!r}, some items of which may be skipped"
         yield spot.fault_in(name, what, f"write `{name} | select('defined')`")
     if not scope.gaps[name].items and name not in made.guarded:
-        what = f"{scope.reader} reads {name!r}, which may be skipped"
+        why = "which the first round does not have" if name == "last" else "which may be skipped"
+        what = f"{scope.reader} reads {name!r}, {why}"
         yield spot.fault_in(name, what, f"write `{name} | default(…)`, `{name} or …`, or `if: {name} is defined`")
 
 

@@ -18,6 +18,7 @@ from loopworth.runs.message import Message, Request, ToolCall
 from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import Failed, Outcome, Stop
 from loopworth.runs.transcript import Transcript
+from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows.typed_answer import typed_answer
 from loopworth.workflows.types import Type
 
@@ -43,11 +44,22 @@ class Chat:
         return int.from_bytes(made) >> 1
 
 
-def call(tool: str, arguments: Callable[[Names], dict[str, Any]]) -> Act:
-    """Call a tool; the value is what it returned."""
+class MayHaveHappened(Failed):
+    """A write gave no answer in time: it must not be made again."""
+
+
+def call(
+    tool: str, arguments: Callable[[Names], dict[str, Any]], writes: bool = False, tools: Toolbox | None = None
+) -> Act:
+    """Call a tool; the value is what it returned. `tools` are used in place of the workflow's."""
 
     async def act(names: Names, fx: Effects) -> Any:
-        return value_of(await fx.tool("call", ToolCall("", tool, arguments(names))))
+        place = fx.at("call")
+        place.tools = tools or fx.tools
+        seen = await place.call(ToolCall("", tool, arguments(names)))
+        if seen.status == "timed_out" and writes:
+            raise MayHaveHappened(f"{seen.tool} ({seen.status}): {seen.content}")
+        return value_of(seen)
 
     return act
 
@@ -124,11 +136,12 @@ def check(holds: Callable[[Names], bool], words: Callable[[Names], Any]) -> Act:
 
 
 def run(executor: Executor, arguments: Callable[[Names], dict[str, Any]], limits: Limits | None = None) -> Act:
-    """Run another workflow, under limits of its own; the value is its answer. Any end but success ends the step."""
+    """Run another workflow, under limits of its own; the value is its answer, that of `on_limit` too. Any other end but
+    success ends the step."""
 
     async def act(names: Names, fx: Effects) -> Any:
         outcome = await executor.run(arguments(names), fx.at("run", limits))
-        if outcome.exit != "success":
+        if outcome.exit != "success" and not outcome.answered:
             raise Stop(outcome.exit, None, outcome.note)
         return outcome.answer
 

@@ -8,8 +8,12 @@ from ruamel.yaml import YAML
 from loopworth.router import Route, Router
 from loopworth.runs.events import RouteTaken
 from loopworth.runs.message import user
+from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows import verbs
+from loopworth.workflows.contract import Contract
+from loopworth.workflows.fallback import Fallback
 from loopworth.workflows.templates import template
+from loopworth.workflows.types import parse_type
 from tests.workflows.kit import run
 
 CASES = YAML(typ="safe").load(pathlib.Path(__file__).with_name("router.yaml"))["cases"]
@@ -17,14 +21,15 @@ GIVEN = {case["id"]: case["given"] for case in CASES}
 
 
 def says(label):
-    return Route(verbs.Alone(verbs.assign(template(f"went to {label}"))))
+    return verbs.Alone(verbs.assign(template(f"went to {label}")))
 
 
 def routed(given):
     """The outcome of a router over the case's routes, and every text its model said."""
-    routes = {label: says(label) for label in given["routes"]}
-    router = Router(routes, lambda _: [user("Which desk?")], "m", says("otherwise"))
-    outcome, model = run(router, {}, [given["model_text"]] * 3)
+    routes = {label: Route(says(label)) for label in given["routes"]}
+    router = Router(routes, lambda _: [user("Which desk?")], "m", otherwise=True)
+    workflow = Contract(router, Toolbox(), parse_type({}), otherwise=Fallback(says("otherwise")))
+    outcome, model = run(workflow, {}, [given["model_text"]] * 3)
     (taken,) = [event for event in outcome.events if type(event) is RouteTaken]
     return outcome, taken, len(model.requests)
 

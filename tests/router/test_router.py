@@ -40,7 +40,7 @@ ROUTES = {
 }
 
 
-def routed(ticket, *replies, routes=ROUTES, otherwise=None, limits=None):
+def routed(ticket, *replies, routes=ROUTES, otherwise=False, limits=None):
     model = ScriptedModel(list(replies))
     router = Router(routes, lambda names: [user(f"Which desk? {names['ticket']}")], "m", otherwise)
     fx = Effects(Live({"m": model}), budget=Budget(limits or Limits()))
@@ -75,29 +75,24 @@ def test_a_rule_with_a_description_is_offered_as_well():
 
 
 def test_what_the_model_does_not_choose_goes_otherwise():
-    """An invalid label is asked again once; an abstention is not; both go to `otherwise`."""
-    human = Route(Says("human"))
-    outcome, model = routed("x", "It is not tech, so billing", "hm", otherwise=human)
-    assert (outcome.answer, taken(outcome), len(model.requests)) == ("human: x", [("otherwise", "otherwise", "hm")], 2)
-    outcome, model = routed("x", "none", otherwise=human)
-    assert (outcome.answer, taken(outcome), len(model.requests)) == (
-        "human: x",
-        [("otherwise", "otherwise", "none")],
-        1,
-    )
+    """An invalid label is asked again once; an abstention is not; both go to `otherwise`, which is a route then."""
+    outcome, model = routed("x", "It is not tech, so billing", "hm", otherwise=True)
+    assert (outcome.exit, taken(outcome), len(model.requests)) == ("no_route", [("otherwise", "otherwise", "hm")], 2)
+    outcome, model = routed("x", "none", otherwise=True)
+    assert (outcome.exit, outcome.route, len(model.requests)) == ("no_route", "otherwise", 1)
 
 
 def test_without_otherwise_the_run_ends_as_no_route():
     """The end says what the labels were and what was said."""
     outcome, _ = routed("x", "??", "!!")
-    assert (outcome.exit, outcome.answer) == ("no_route", None)
+    assert (outcome.exit, outcome.answer, outcome.route) == ("no_route", None, None)
     assert outcome.note == "none of urgent, billing, tech, broken: the model said '!!', and there is no `otherwise`"
 
 
 def test_rules_alone_never_ask_a_model():
     """With nothing to offer, what no rule takes goes otherwise."""
-    outcome, model = routed("x", routes={"urgent": ROUTES["urgent"]}, otherwise=Route(Says("human")))
-    assert (outcome.answer, model.requests) == ("human: x", [])
+    outcome, model = routed("x", routes={"urgent": ROUTES["urgent"]}, otherwise=True)
+    assert (outcome.route, model.requests) == ("otherwise", [])
 
 
 def test_a_router_ends_as_its_route_ends():

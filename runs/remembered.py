@@ -1,0 +1,23 @@
+"""Decisions that stand for a whole run."""
+
+from __future__ import annotations
+
+import asyncio
+
+from loopworth.runs.world import Decision
+
+
+class Remembered:
+    """One run's decisions by what they were bound to (the hash of tool and canonical arguments).
+
+    Of two equal questions at once the second waits for what the first comes to.
+    """
+
+    __slots__ = ("decisions", "turns")
+
+    def __init__(self) -> None:
+        self.decisions: dict[str, Decision] = {}
+        self.turns: dict[str, asyncio.Lock] = {}
+
+    def turn(self, hash: str) -> asyncio.Lock:
+        return self.turns.setdefault(hash, asyncio.Lock())
