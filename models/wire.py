@@ -1,34 +1,27 @@
-"""JSON to and from the wire, fast where orjson is installed, and never with half a surrogate pair in it."""
+"""JSON to and from the wire, fast, and never with half a surrogate pair in it."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-try:
-    import orjson
-except ImportError:  # optional: json is about three times slower
-    orjson = None  # type: ignore[assignment]
+import msgspec
 
 
 def encode(value: dict[str, Any]) -> bytes:
     """JSON bytes; what JSON has no word for becomes text."""
-    if orjson is not None:
-        try:
-            return orjson.dumps(value)
-        except TypeError:
-            pass
-    return json.dumps(mended(value), ensure_ascii=False, default=str).encode()
+    try:
+        return msgspec.json.encode(value, enc_hook=str)
+    except UnicodeEncodeError:
+        return json.dumps(mended(value), ensure_ascii=False, default=str).encode()
 
 
 def decode(content: bytes) -> Any:
     """The value of JSON bytes. Lone surrogates and invalid UTF-8 become U+FFFD. Raises ValueError for other bytes."""
-    if orjson is not None:
-        try:
-            return orjson.loads(content)
-        except ValueError:
-            pass
-    return mended(json.loads(content.decode("utf-8", "replace")))
+    try:
+        return msgspec.json.decode(content)
+    except ValueError:  # json reads what msgspec is too strict for
+        return mended(json.loads(content.decode("utf-8", "replace")))
 
 
 def mended(value: Any) -> Any:

@@ -12,16 +12,6 @@ from hypothesis import strategies as st
 from loopworth.models import wire
 
 
-@pytest.fixture(params=["orjson", "json"], autouse=True)
-def codec(request: pytest.FixtureRequest) -> Any:
-    """Every rule holds with and without orjson."""
-    kept = wire.orjson
-    if request.param == "json":
-        wire.orjson = None
-    yield
-    wire.orjson = kept
-
-
 def test_a_lone_surrogate_becomes_the_replacement_sign() -> None:
     """UN-02: half a pair is no text; the rest of it is unchanged."""
     assert wire.decode(rb'{"text": "answer \ud800 end", "\udcb2": ["\ud83d\ude00"]}') == {
