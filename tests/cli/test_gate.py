@@ -10,6 +10,7 @@ import signal
 import pytest
 
 from loopworth.cli.gate import NOBODY, TerminalGate, read
+from loopworth.runs.outcome import Waiting
 from loopworth.runs.world import Question
 from tests.cli.kit import Terminal
 
@@ -49,6 +50,31 @@ def test_only_a_plain_word_decides(line: str, decided: tuple[str, str] | None) -
     """Approval is one exact word; nothing and the end of input reject; anything else is asked again."""
     decision = read(line)
     assert (decision and (decision.choice, decision.note)) == decided
+
+
+@pytest.mark.parametrize(
+    ("line", "decided"),
+    [
+        ('edit {"amount": 5}\n', {"amount": 5}),
+        ('E: {"amount": 5, "why": "too much"}\n', {"amount": 5, "why": "too much"}),
+        ("edit\n", None),
+        ("edit amount 5\n", None),
+        ("edit {'amount': 5}\n", None),
+        ("edit [5]\n", None),
+    ],
+)
+def test_an_edit_is_one_json_object_where_it_is_offered(line: str, decided: dict[str, object] | None) -> None:
+    """All arguments, as JSON; anything else is asked again, and so is an edit that nobody offered."""
+    decision = read(line, ("approve", "edit", "reject"))
+    assert (decision and (decision.choice, decision.arguments)) == (decided and ("edit", decided))
+    assert read(line) is None
+
+
+def test_what_is_not_offered_is_not_taken() -> None:
+    """A gate that only edits or rejects approves nothing."""
+    assert read("approve", ("edit", "reject")) is None
+    assert (found := read("no", ("edit", "reject"))) is not None
+    assert found.choice == "reject"
 
 
 def test_without_a_terminal_a_gate_rejects(capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,6 +122,40 @@ def test_two_gates_are_asked_one_after_another() -> None:
     decided = re.findall(r"DECIDED (\w+) '(.*)' terminal", terminal.until("'not this one' terminal"))
     assert decided == [("approve", ""), ("reject", "not this one")]
     assert terminal.close() == 0
+
+
+WORDS = """
+import asyncio
+from loopworth.cli.gate import TerminalGate
+from loopworth.runs.world import Question
+
+question = Question("ask", {"question": "Which colour?"}, "h", "Which [bold]colour[/]?", ("answer", "reject"))
+decision = asyncio.run(TerminalGate()(question, "1/call[0]/answer"))
+print("DECIDED", decision.choice, repr(decision.note), decision.by)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "decided"),
+    [("approve of blue \n", "answer 'approve of blue' terminal"), ("\n", "reject '' terminal"), ("\x04", "reject ''")],
+)
+def test_a_question_takes_a_persons_words(line: str, decided: str) -> None:
+    """One line as it is, whatever words are in it; nothing is no answer."""
+    terminal = Terminal("-c", WORDS)
+    shown = terminal.until("[none]")
+    assert "a question 1/call[0]/answer" in shown
+    assert "Which [bold]colour[/]?" in shown
+    terminal.type(line)
+    assert f"DECIDED {decided}" in terminal.until("terminal\r\n")
+    assert terminal.close() == 0
+
+
+def test_without_a_terminal_a_question_waits() -> None:
+    """No words are made up for a person who is not there."""
+    question = Question("ask", {"question": "Which?"}, "h", "Which?", ("answer", "reject"))
+    with pytest.raises(Waiting) as caught:
+        asyncio.run(TerminalGate()(question, "1/call[0]/answer"))
+    assert caught.value.gates == ("1/call[0]/answer",)
 
 
 def test_the_end_of_input_rejects() -> None:

@@ -258,3 +258,9 @@ def test_a_missing_database_is_the_authors_fault_and_is_not_made(file):
         tool(file.with_name("sh?p #2.db"), write=True)
     assert (caught.value.name, caught.value.instead) == ("file", "did you mean 'sh?p #1.db'?")
     assert [each.name for each in file.parent.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize("name", ["load_extension", "LOAD_EXTENSION", "fts3_tokenizer"])
+def test_the_authorizer_knows_the_functions_that_load_code(file, name):
+    """Also where a build of SQLite has them switched on."""
+    assert Database(file, writes=True).judge(sqlite3.SQLITE_FUNCTION, None, name) == sqlite3.SQLITE_DENY
