@@ -37,10 +37,9 @@ def last_word(model: str, speech: Speech, max_tokens: int | None = None) -> OnLi
             if passes(end, fx.path):
                 raise
             raise without(stop, str(end)) from None
-        log.turn(*speech.show(reply, ()))
         if isinstance(read, Answer):
             return Outcome(read.value, stop.exit, stop.note)
-        raise without(stop, "it was no answer" if isinstance(read, tuple) else read.why)
+        raise without(stop, "it calls a tool" if isinstance(read, tuple) else read.why)
 
     return answer
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Sequence
 
 from rich.panel import Panel
 from rich.text import Text
@@ -13,9 +14,11 @@ from rich.text import Text
 from loopworth.cli.terminal import notices, shown
 from loopworth.runs.outcome import Waiting
 from loopworth.runs.world import Decision, Question
+from loopworth.tools.arguments import ArgumentFault, parse
 
 APPROVE = {"approve", "a", "yes", "y"}
 REJECT = {"reject", "r", "no", "n"}
+EDIT = {"edit", "e"}
 NOBODY = "nobody was there to ask: standard input is not a terminal"
 
 
@@ -34,16 +37,21 @@ class TerminalGate:
             if not sys.stdin.isatty():
                 notices().print(shown(f"rejected: {NOBODY}"))
                 return Decision("reject", "terminal", note=NOBODY)
-            return await self.decided()
+            return await self.decided(question.choices)
 
-    async def decided(self) -> Decision:
-        """The decision typed; a word that is neither is asked again."""
+    async def decided(self, choices: Sequence[str]) -> Decision:
+        """The decision typed; what is none of the choices is asked again."""
+        *words, last = choices
+        offered = f"{', '.join(words)} or {last}" if words else last
         while True:
-            notices().print(Text("approve or reject? (a reason may follow) [reject] "), end="")
+            notices().print(Text(f"{offered}? (a reason may follow) [reject] "), end="")
             line = await typed_line()
-            if (decision := read(line)) is not None:
+            if (decision := read(line, choices)) is not None:
                 return decision
-            notices().print(Text("please type `approve` or `reject`"))
+            notices().print(Text("please type " + " or ".join(HOW.get(word, f"`{word}`") for word in choices)))
+
+
+HOW = {"edit": '`edit {"…": …}` with all arguments as one JSON object'}
 
 
 async def answered(id: str) -> Decision:
@@ -66,15 +74,26 @@ def drawn(question: Question, id: str) -> Panel:
     return Panel(body, title=shown(f"{title} {id}", lines=False), title_align="left")
 
 
-def read(line: str) -> Decision | None:
-    """What a typed line decides; None where it is neither word. Nothing, or the end of input, rejects."""
+def read(line: str, choices: Sequence[str] = ("approve", "reject")) -> Decision | None:
+    """What a typed line decides; None where it is none of the choices. Nothing, or the end of input, rejects."""
     word, _, note = line.strip().partition(" ")
     word = word.lower().rstrip(":,.")
-    if word in APPROVE and not note:
+    if word in APPROVE and not note and "approve" in choices:
         return Decision("approve", "terminal")
+    if word in EDIT and "edit" in choices:
+        return edited(note)
     if not word or word in REJECT:
         return Decision("reject", "terminal", note=note.strip())
     return None
+
+
+def edited(text: str) -> Decision | None:
+    """The arguments to call with instead; the tool layer checks them like any other call's."""
+    try:
+        return Decision("edit", "terminal", parse(text)) if text.strip() else None
+    except ArgumentFault as fault:
+        notices().print(shown(str(fault)))
+        return None
 
 
 async def typed_line() -> str:

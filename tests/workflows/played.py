@@ -66,7 +66,8 @@ class Played:
             (folder / f"{name}.yaml").write_text(content, "utf-8")
         self.compiled = compile(folder / "w.yaml")
         seen = vars(module("code", folder))
-        seen["FAILING"].update(failing or {})
+        seen["LOG"].clear()
+        seen["FAILING"] |= failing or {}
         self.slept, self.asked, self.journal = [], [], MemoryJournal()
         models = {key: open_model(spec) for key, spec in self.compiled.models.items()}
         world = Live(models, None if ask is None else self.asking(ask), sleep=self.sleep)

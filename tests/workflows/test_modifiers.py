@@ -56,14 +56,14 @@ def test_a_timeout_is_for_one_attempt(tmp_path):
 
 def test_a_repeat_runs_until_its_condition_holds(tmp_path):
     """Rounds are places; each reads the one before as `last`, and `until` the step's own value."""
-    step = "{id: n, repeat: {times: 5, until: n >= 3, wait: 10s}, set: \"{{ (last | default(0)) + 1 }}\"}"
+    step = '{id: n, repeat: {times: 5, until: n >= 3, wait: 10s}, set: "{{ (last | default(0)) + 1 }}"}'
     run = Played(tmp_path, pipeline(step, "{call: lookup, with: {code: A}}", answer='"{{ n }}"'))
     assert (run.outcome.answer, run.slept) == (3, [10.0, 10.0])
 
 
 def test_a_repeat_that_never_holds_gives_its_last_round(tmp_path):
     """It is bounded, and reached or not the value is there."""
-    step = '{id: n, repeat: {times: 2, until: n > 9}, call: lookup, with: {code: "{{ (last or \'AAAA\') | string }}"}}'
+    step = "{id: n, repeat: {times: 2, until: n > 9}, call: lookup, with: {code: \"{{ (last or 'AAAA') | string }}\"}}"
     run = Played(tmp_path, pipeline(step, answer='"{{ n }}"'))
     assert (run.outcome.answer, run.log) == (1, ["AAAA", "4"])
     assert run.at("ToolCalled") == ["n/1/call", "n/2/call"]
@@ -73,7 +73,7 @@ def test_until_reads_the_round_and_the_one_before(tmp_path):
     """A fixed point: stop when nothing changes any more."""
     step = (
         "{id: n, repeat: {times: 9, until: last is defined and n == last}, "
-        'call: lookup, with: {code: "{{ \'x\' * (last or 4) }}"}}'
+        "call: lookup, with: {code: \"{{ 'x' * (last or 4) }}\"}}"
     )
     assert Played(tmp_path, pipeline(step, answer='"{{ n }}"')).log == ["xxxx", "xxxx"]
 
@@ -81,7 +81,7 @@ def test_until_reads_the_round_and_the_one_before(tmp_path):
 def test_a_failure_that_is_skipped_leaves_its_reason(tmp_path):
     """The value is skipped, and `error` says why; the run goes on."""
     step = "{id: a, call: lookup, with: {code: AB}, on_error: skip}"
-    run = Played(tmp_path, pipeline(step, answer="\"{{ a | default(0) }}: {{ a | error }}\""), failing={"AB": 1})
+    run = Played(tmp_path, pipeline(step, answer='"{{ a | default(0) }}: {{ a | error }}"'), failing={"AB": 1})
     assert run.outcome.answer == "0: lookup (tool_error): lookup failed: LookupError: no AB"
     assert [(event.at, event.state) for event in run.outcome.events if hasattr(event, "state")] == [("a", "skipped")]
 
@@ -89,7 +89,7 @@ def test_a_failure_that_is_skipped_leaves_its_reason(tmp_path):
 def test_skipped_items_of_a_for_each_keep_their_places(tmp_path):
     """What failed is dropped by `select('defined')`, and the later items still run."""
     step = '{id: a, for_each: [A, BB, CCC], call: lookup, with: {code: "{{ item }}"}, on_error: skip}'
-    answer = "{all: \"{{ a | length }}\", good: \"{{ a | select('defined') | list }}\"}"
+    answer = '{all: "{{ a | length }}", good: "{{ a | select(\'defined\') | list }}"}'
     run = Played(tmp_path, pipeline(step, answer=answer), failing={"BB": 1})
     assert run.outcome.answer == {"all": 3, "good": [1, 3]}
 
@@ -97,7 +97,7 @@ def test_skipped_items_of_a_for_each_keep_their_places(tmp_path):
 def test_modifiers_nest_from_for_each_to_timeout(tmp_path):
     """Item, then round, then attempt: the ids say which is around which."""
     step = (
-        '{id: a, for_each: [A, BB], if: index == 1, repeat: {times: 2}, retry: {attempts: 2}, timeout: 5s, '
+        "{id: a, for_each: [A, BB], if: index == 1, repeat: {times: 2}, retry: {attempts: 2}, timeout: 5s, "
         'call: lookup, with: {code: "{{ item }}"}}'
     )
     run = Played(tmp_path, pipeline(step, answer="\"{{ a | select('defined') | list }}\""), failing={"BB": 1})
@@ -141,7 +141,9 @@ def test_max_concurrency_bounds_the_items_at_once(tmp_path, most):
 def test_a_sub_workflow_is_tried_again_as_a_whole(tmp_path):
     """Each attempt is a run of its own, under its own place and budget."""
     inner = pipeline("{id: x, call: lookup, with: {code: AB}}", answer='"{{ x }}"', top="budget: {tool_calls: 1}")
-    text = pipeline("{id: a, run: inner.yaml, retry: {attempts: 2}}", "{call: lookup, with: {code: Z}}", answer='"{{ a }}"')
+    text = pipeline(
+        "{id: a, run: inner.yaml, retry: {attempts: 2}}", "{call: lookup, with: {code: Z}}", answer='"{{ a }}"'
+    )
     run = Played(tmp_path, text, inner=inner, failing={"AB": 1})
     assert run.outcome.answer == 2
     assert run.at("ToolCalled") == ["a/run/x/call", "a/~2/run/x/call", "2/call"]
