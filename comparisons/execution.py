@@ -144,7 +144,7 @@ class Execution:
     async def prepare(self) -> None:
         """Open all models; weights are installed and servers started here, before any run."""
         for key, spec in self.specs.items():
-            self.tell(note=f"making {spec.name} ready")
+            self.tell(note="" if self.keeper.replayed else f"making {spec.name} ready")
             began = time.monotonic()
             self.models[key] = self.open(spec)
             await prepare(self.models[key])
@@ -362,6 +362,7 @@ async def compare(
         await run.prepare()
         await run.through(keeper.due(run.order, 0), 0)
         await run.through(keeper.due(run.broken(), 1), 1)
+        run.stopped = run.stopped or (keeper.trouble() if keeper.replayed else "")
     except asyncio.CancelledError:
         interrupted = True
     except Halted:

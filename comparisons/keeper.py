@@ -62,7 +62,7 @@ class Keeper:
         """A run has ended, with its score."""
 
     def trouble(self) -> str:
-        """Why no further run can be kept; "" where it can."""
+        """Why no further run can be kept, or is there to be replayed; "" where it can."""
         return ""
 
     def end(self, result: Result) -> None:
@@ -161,11 +161,18 @@ class Replayer(Keeper):
     replayed = True
 
     def __init__(self, comparison: Recording, trials: Iterable[Recording]) -> None:
-        self.id, self.note = comparison.kept.id, comparison.kept.note
+        self.id, self.note, self.short = comparison.kept.id, comparison.kept.note, ""
         self.recorded = {due_of(one.kept): one for one in trials if one.kept.exit is not None}
 
     def due(self, planned: Iterable[Planned], attempt: int) -> list[Planned]:
-        return [one for one in planned if (one, attempt) in self.recorded]
+        plan = list(planned)
+        found = [one for one in plan if (one, attempt) in self.recorded]
+        if attempt == 0 and len(found) < len(plan):
+            self.short = f"the recording holds {len(found)} of {len(plan)} runs" + (self.note and f": {self.note}")
+        return found
+
+    def trouble(self) -> str:
+        return self.short
 
     async def run(self, due: Due, workflow: Compiled, input: dict[str, Any], outside: Outside) -> Outcome:  # noqa: ARG002
         recording = self.recorded[due]
