@@ -1,1 +1,1 @@
-"""TODO."""
+"""The one tool layer: every rule around a call, whoever makes it."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""The YAML language: read, checked, compiled; and the pipeline."""
