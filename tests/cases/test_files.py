@@ -39,7 +39,8 @@ def safe_and_apart(name: str, folder: pathlib.Path, store: pathlib.Path) -> None
     kept = {run.id: shelf.outcome(run.id) for run in shelf.runs()}
     assert len(kept) == 2
     assert {outcome.answer for outcome in kept.values()} == {f"from {each}" for each in names}
-    assert {outcome.events[0].model.partition("@")[0] for outcome in kept.values()} == {f"openrouter/{each}" for each in names}
+    models = {outcome.events[0].model.partition("@")[0] for outcome in kept.values()}
+    assert models == {f"openrouter/{each}" for each in names}
 
 
 EXPECTED = {
