@@ -3,6 +3,7 @@
     load(path)               a workflow or comparison file as a typed spec
     check(*paths)            every fault of every file
     compile(path)            a workflow, ready to run
+    draw(path)               a workflow as a Mermaid flowchart
     run(workflow, input)     its outcome; `run_sync` for a program without an event loop
     compare(path)            several arms on the same tasks, and a verdict
 
@@ -13,10 +14,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from loopworth.front import check, compare, compile, load, opened, run, run_sync
+    from loopworth.front import check, compare, compile, draw, load, opened, run, run_sync
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "check", "compare", "compile", "load", "opened", "run", "run_sync"]
+__all__ = ["__version__", "check", "compare", "compile", "draw", "load", "opened", "run", "run_sync"]
 
 
 def __getattr__(name: str) -> Any:

@@ -20,6 +20,7 @@ from loopworth.runs.store import Store, new_id
 from loopworth.runs.world import Ask, Live
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled, compile
+from loopworth.workflows.drawing import draw
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.load import load_workflow
 from loopworth.workflows.spec import Workflow
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from loopworth.comparisons.execution import Progress
     from loopworth.comparisons.result import Result
 
-__all__ = ["check", "compare", "compile", "load", "opened", "run", "run_sync"]
+__all__ = ["check", "compare", "compile", "draw", "load", "opened", "run", "run_sync"]
 
 
 def load(path: str | Path) -> Workflow:

@@ -32,6 +32,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command("check")(files.check)
+app.command("draw")(files.draw)
 app.command("schema")(files.schema)
 app.command("run")(runs.run)
 app.command("compare")(comparisons.compare)

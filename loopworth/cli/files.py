@@ -1,4 +1,4 @@
-"""`loopworth check` and `loopworth schema`: the files themselves, without running anything."""
+"""`loopworth check`, `loopworth draw` and `loopworth schema`: the files themselves, without running anything."""
 
 from __future__ import annotations
 
@@ -33,6 +33,14 @@ def check(
     raise typer.Exit(FAULTY if faults else DONE)
 
 
+def draw(
+    file: Annotated[Path, typer.Argument(help="A workflow file.", show_default=False)],
+    to: Annotated[Path | None, typer.Option("--output", "-o", help="Write the drawing to this file.")] = None,
+) -> None:
+    """Draw a workflow as a Mermaid flowchart: its steps and what waits for what, its routes, or its loop."""
+    written(loopworth.draw(file), to)
+
+
 def listed(path: Path) -> list[Path]:
     """The file itself, or the YAML files below a folder, save in its hidden folders."""
     if not path.is_dir():
@@ -54,9 +62,13 @@ def schema(
     """Write the JSON Schema of the language, for editors."""
     from loopworth.comparisons.language import schema as made  # imported here, with the whole language
 
-    text = json.dumps(made(), indent=2)
+    written(json.dumps(made(), indent=2) + "\n", to)
+
+
+def written(text: str, to: Path | None) -> None:
+    """Print a text, or write it to a file and say so."""
     if to is None:
-        typer.echo(text)
+        typer.echo(text, nl=False)
     else:
-        to.write_text(text + "\n", "utf-8")
+        to.write_text(text, "utf-8")
         complain(f"written to {to}")
