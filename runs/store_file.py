@@ -76,13 +76,12 @@ def state(db: sqlite3.Connection) -> tuple[int, int]:
 
 
 def create(db: sqlite3.Connection, path: Path) -> None:
-    """Make the tables, unless another process is quicker."""
+    """Make the tables, unless another process is quicker. A file that holds other tables is not touched."""
+    if db.execute("select 1 from sqlite_master").fetchone() and state(db) == (0, 0):
+        raise StoreFault(f"{path} is a database, but no run store: name another file with --store")
     write_ahead(db)
     db.execute("begin immediate")
     if state(db) == (0, 0):
-        if db.execute("select 1 from sqlite_master").fetchone():
-            db.execute("rollback")
-            raise StoreFault(f"{path} is a database, but no run store: name another file with --store")
         for statement in SCHEMA.split(";"):
             db.execute(statement)
         db.execute(f"pragma application_id={APPLICATION}")
