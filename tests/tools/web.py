@@ -1,4 +1,4 @@
-"""The tool `http` on a network of the test's own: names are looked up in a table, every connection ends at one server."""
+"""The tool `http` on a network of the test's own: names stand in a table, every connection ends at one server."""
 
 import httpcore2
 
