@@ -31,10 +31,10 @@ class Pool:
         self.texts.append(text)
 
     def pack(self, request: bytes) -> bytes:
-        """A request as it is kept; anything but a model's request stays as it is."""
-        if not request.startswith(b"{"):
+        """A request as it is kept; anything but a model's request stays as it is, and so does one with half a surrogate
+        pair in it."""
+        if (parts := parted(request)) is None:
             return request
-        parts = parts_of(request)
         for name in SHARED:
             if name in parts:
                 parts[name] = self.shared(bytes(parts[name]))
@@ -72,9 +72,8 @@ class Pool:
 
     def unpack(self, kept: bytes) -> bytes:
         """The request that was packed."""
-        if not kept.startswith(b"{"):
+        if (parts := parted(kept)) is None:
             return kept
-        parts = parts_of(kept)
         for name in SHARED:
             if name in parts:
                 parts[name] = self.known(bytes(parts[name]))
@@ -100,6 +99,14 @@ class Pool:
                 self.add(text)
                 found.append(text)
         return found
+
+
+def parted(request: bytes) -> Parts | None:
+    """The fields of a model's request."""
+    try:
+        return parts_of(request) if request.startswith(b"{") else None
+    except msgspec.DecodeError:
+        return None
 
 
 def extend(runs: list[Any], number: int) -> None:

@@ -11,7 +11,9 @@ from loopworth.runs.journal import encode
 from loopworth.runs.message import Request, assistant, user
 from loopworth.runs.packing import Pool
 
-MESSAGES = st.lists(st.sampled_from([user("a"), user("b"), assistant("c [0,1]"), user([{"type": "text"}])]), max_size=6)
+MESSAGES = st.lists(
+    st.sampled_from([user("a"), user("b"), assistant("c [0,1]"), user([{"type": "text"}]), user("\ud800")]), max_size=6
+)
 TOOLS = st.sampled_from([(), ({"type": "function"},), ({"type": "function", "n": 2},)])
 REQUESTS = st.lists(st.builds(lambda m, t: encode(Request(m, "m", t)), MESSAGES, TOOLS), max_size=8)
 
