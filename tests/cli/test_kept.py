@@ -1,0 +1,268 @@
+"""`loopworth runs`, `--replay` and `--resume`: what is kept, shown, exported, gone on with and made again."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+
+from loopworth.cli.kept import moment
+from loopworth.cli.status import UserFault
+from loopworth.runs.shelf import Shelf
+from tests.cli.kit import HELLO, REFUNDS, ROOT, command, written
+from tests.endpoint import FakeEndpoint, said
+from tests.runs.storing import chat, kept, stored
+
+COMPARISON = """
+comparison: which
+tasks: tasks.jsonl
+score: equals
+arms:
+  plain: {workflow: plain.yaml}
+  hello: {workflow: hello.yaml}
+"""
+PLAIN = """
+workflow: plain
+shape: pipeline
+input: {question: str}
+steps: [{id: said, set: "{{ question }}"}]
+answer: "{{ said }}"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path) -> pathlib.Path:
+    written(tmp_path, hello=HELLO, refunds=REFUNDS, plain=PLAIN, comparison=COMPARISON)
+    rows = [{"question": f"{k}", "expected": "1"} for k in range(3)]
+    (tmp_path / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return tmp_path
+
+
+def made(folder: pathlib.Path, *words: str) -> str:
+    """The id of a run that is kept."""
+    done = command("run", folder / "hello.yaml", "-i", "question=hi", "--json", *words)
+    assert done.exit_code == 0, done.output
+    return str(json.loads(done.stdout)["id"])
+
+
+def compared(folder: pathlib.Path, *words: str) -> dict:
+    done = command("compare", folder / "comparison.yaml", "--json", *words)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_runs_are_listed_and_filtered(folder: pathlib.Path) -> None:
+    """A line a run, the newest first; trials where a comparison, an arm or a task is asked for."""
+    id = made(folder)
+    compared(folder)
+    lines = command("runs").stdout.splitlines()
+    assert [line.split()[3:5] for line in lines[1:]] == [["which", "comparison"], ["hello", "run"]]
+    assert [row["id"] for row in json.loads(command("runs", "--workflow", "hello", "--json").stdout)] == [id]
+    trials = json.loads(command("runs", "--comparison", "which", "--arm", "plain", "--json").stdout)
+    assert sorted((trial["task"], trial["right"]) for trial in trials) == [("1", False), ("2", True), ("3", False)]
+    assert "no such runs" in command("runs", "--exit", "turn_limit").stdout
+
+
+def test_without_a_store_nothing_is_listed(folder: pathlib.Path) -> None:
+    """A first `loopworth runs` says where it looked; a run that was not to be kept is not."""
+    done = command("run", folder / "hello.yaml", "-i", "question=hi", "--no-store", "--json")
+    assert json.loads(done.stdout)["id"] is None
+    done = command("runs")
+    assert (done.exit_code, "no such runs are kept in" in done.stdout) == (0, True)
+    assert command("runs", "show", "x").exit_code == 3
+
+
+def test_a_run_is_shown_step_by_step(folder: pathlib.Path) -> None:
+    """Every message, what each call cost and how much it sent; nothing in it is obeyed by the terminal."""
+    done = command("run", folder / "refunds.yaml", "-i", "case=the vase broke", "--json")
+    shown = command("runs", "show", json.loads(done.stdout)["id"][:6]).stdout
+    assert "user  the vase broke" in shown
+    assert "1/ask  scripted" in shown
+    assert "sent 1 message, 14 characters" in shown
+    assert 'refund({"who": "Ann\\x1b[1A", "amount": 250})' in shown or 'refund({"who": "Ann\\u001b[1A"' in shown
+    assert "1/call[0]/gate  decided: reject by terminal" in shown
+    assert "\x1b" not in shown
+
+
+def test_a_run_that_did_not_end_is_shown_by_its_effects(own_store: pathlib.Path) -> None:
+    """What was paid before it was killed is there."""
+    store = stored(own_store.parent, "one")
+    chat(store.begin(kept("b2")), "two", "three", replies=("deux", "trois"))
+    store.close()
+    shown = command("runs", "show", "b2").stdout
+    assert [text for text in ("two", "deux", "three", "trois", "did not end", "unfinished") if text not in shown] == []
+
+
+def test_a_comparison_is_shown_by_its_trials(folder: pathlib.Path) -> None:
+    """One line each, with the score."""
+    compared(folder)
+    [one] = json.loads(command("runs", "--json").stdout)
+    done = command("runs", "show", one["id"])
+    assert done.stdout.count("wrong") == 5
+    assert done.stdout.count(" right ") >= 1
+    assert len(json.loads(command("runs", "show", one["id"], "--json").stdout)["trials"]) == 6
+
+
+def test_an_exported_run_replays_anywhere(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """A file of JSON lines is enough: another store, or none."""
+    id = made(folder)
+    assert command("runs", "export", id, "-o", tmp_path / "one.jsonl").exit_code == 0
+    [line] = (tmp_path / "one.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(line)["run"]["id"] == id
+    words = ("--replay", tmp_path / "one.jsonl", "--store", tmp_path / "other.db")
+    done = command("run", folder / "hello.yaml", "--json", *words)
+    assert (done.exit_code, json.loads(done.stdout)["replayed"]) == (0, True)
+    assert not (tmp_path / "other.db").exists()
+
+
+def test_everything_is_exported_where_nothing_is_named(folder: pathlib.Path) -> None:
+    """All runs, and with a comparison its trials; without a file to standard output."""
+    made(folder)
+    compared(folder)
+    kinds = [json.loads(line)["run"]["kind"] for line in command("runs", "export").stdout.splitlines()]
+    assert sorted(kinds) == ["comparison", "run", *["trial"] * 6]
+
+
+def test_a_comparison_replays_from_its_store_and_from_a_file(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """The same figures and verdict, nothing spent, labelled as replayed."""
+    first = compared(folder)
+    [one] = json.loads(command("runs", "--json").stdout)
+    command("runs", "export", one["id"], "-o", tmp_path / "which.jsonl")
+    for source in (one["id"], tmp_path / "which.jsonl"):
+        again = compared(folder, "--replay", str(source))
+        assert (again["replayed"], again["usd"], again["verdict"]) == (one["id"], 0.0, first["verdict"])
+        assert [arm["tokens"] for arm in again["arms"]] == [arm["tokens"] for arm in first["arms"]]
+    assert "new spend $0" in command("compare", folder / "comparison.yaml", "--replay", one["id"]).stdout
+    assert len(json.loads(command("runs", "--json").stdout)) == 1
+
+
+def test_a_comparison_that_departs_from_its_recording_fails_and_says_where(folder: pathlib.Path) -> None:
+    """Exit 1, the arm, the task, the message with both texts."""
+    compared(folder)
+    [one] = json.loads(command("runs", "--json").stdout)
+    (folder / "hello.yaml").write_text(HELLO.replace('ask: "{{', 'ask: "Well, {{'), "utf-8")
+    done = command("compare", folder / "comparison.yaml", "--replay", one["id"])
+    assert done.exit_code == 1
+    assert "the arm 'hello' on the task" in done.stderr
+    assert "said/ask: message 1 (user) content is not the recorded one" in done.stderr
+
+
+def test_a_recording_that_lacks_runs_says_so(folder: pathlib.Path) -> None:
+    """No verdict on a part of the plan."""
+    compared(folder, "--limit", "2")
+    [one] = json.loads(command("runs", "--json").stdout)
+    again = compared(folder, "--replay", one["id"])
+    assert (again["verdict"], again["stopped"]) == (None, "the recording holds 4 of 6 runs")
+
+
+def test_a_changed_comparison_is_not_resumed(folder: pathlib.Path) -> None:
+    """Status 2 and the file that changed: tasks, workflows, the code of tools, the choice of tasks."""
+    compared(folder)
+    done = command("compare", folder / "comparison.yaml", "--resume", "--limit", "2")
+    assert (done.exit_code, "the choice of tasks (3 then, 2 now) changed since it began" in done.stderr) == (2, True)
+    (folder / "plain.yaml").write_text(PLAIN.replace("said", "told"), "utf-8")
+    done = command("compare", folder / "comparison.yaml", "--resume")
+    assert (done.exit_code, "plain.yaml changed since it began" in done.stderr) == (2, True)
+
+
+def test_a_finished_comparison_resumes_to_its_result(folder: pathlib.Path) -> None:
+    """Nothing is run again, transcripts are there, and without an earlier one it begins anew with a word."""
+    done = command("compare", folder / "comparison.yaml", "--resume", "--json")
+    assert "this one begins anew" in done.stderr
+    again = compared(folder, "--resume")
+    first = json.loads(done.stdout)
+    assert [trial["transcript"] for trial in again["trials"]] != [None] * 6
+    key = lambda trial: (trial["arm"], trial["task"])
+    assert sorted(again["trials"], key=key) == sorted(first["trials"], key=key)
+    assert any("6 of 6 runs were made before" in warning for warning in again["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "hello.yaml", "--replay", "nope"], "there is no run 'nope'"),
+        (["run", "hello.yaml", "--replay", "nope.jsonl"], "there is no such file"),
+        (["compare", "comparison.yaml", "--replay", "ID"], "it holds no one comparison 'which'"),
+        (["compare", "comparison.yaml", "abc"], "write --resume abc"),
+        (["compare", "comparison.yaml", "--resume", "--no-store"], "leave out --no-store"),
+        (["compare", "comparison.yaml", "--resume", "ID"], "is no comparison"),
+        (["runs", "--since", "yesterday"], "write 30m, 2h, 3d, or a date"),
+        (["runs", "show", "nope"], "`loopworth runs` lists them"),
+    ],
+)
+def test_a_slip_is_a_message(folder: pathlib.Path, words: list[str], said: str) -> None:
+    """Status 2, and what to type instead."""
+    id = made(folder)
+    done = command(*(str(folder / word) if word.endswith(".yaml") else word.replace("ID", id) for word in words))
+    assert done.exit_code == 2, done.output
+    assert said in done.stderr
+
+
+def test_since_takes_spans_and_dates() -> None:
+    """A date without a zone is in local time; the store speaks UTC."""
+    now = datetime(2026, 11, 30, 12, tzinfo=UTC)
+    assert moment("2h", now) == "2026-11-30T10:00:00.000+00:00"
+    assert moment("3 d", now) == "2026-11-27T12:00:00.000+00:00"
+    assert moment("2026-11-30T12:00:00+02:00", now) == "2026-11-30T10:00:00.000+00:00"
+    with pytest.raises(UserFault):
+        moment("2 moons", now)
+
+
+def test_a_place_that_cannot_be_written_is_status_3(folder: pathlib.Path) -> None:
+    """Nothing was asked of a model; the path, and the two ways out."""
+    done = command("run", folder / "hello.yaml", "-i", "question=hi", "--store", folder / "hello.yaml" / "runs.db")
+    assert (done.exit_code, "--no-store" in done.stderr, "Traceback" in done.output) == (3, True, False)
+
+
+def limited() -> None:
+    """Files of this process can hold 150 kB: a disk that gets full."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+
+
+def test_a_disk_that_gets_full_loses_nothing(folder: pathlib.Path) -> None:
+    """The comparison stops, shows all it paid for, and ends with status 3; once there is room it goes on."""
+    with FakeEndpoint(last=said("x" * 9_000)) as fake:
+        model = f'model: {{name: fake, base_url: "{fake.base_url}", concurrency: 1}}'
+        lines = [model if line.startswith("model:") else line for line in HELLO.splitlines()]
+        (folder / "hello.yaml").write_text("\n".join(lines), "utf-8")
+        rows = [json.dumps({"question": f"{k}", "expected": "1"}) for k in range(12)]
+        (folder / "tasks.jsonl").write_text("\n".join(rows), "utf-8")
+        process = subprocess.run(
+            [sys.executable, "-m", "loopworth", "compare", str(folder / "comparison.yaml"), "--store", "full.db"],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            preexec_fn=limited,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        paid = len(fake.requests)
+        assert process.returncode == 3, process.stderr
+        assert 0 < paid < 12
+        assert "the disk" in process.stderr
+        assert "no more runs can be kept" in " ".join(process.stdout.split())
+        assert "Traceback" not in process.stderr
+        before = len(Shelf(folder / "full.db").trials(Shelf(folder / "full.db").runs()[0].id))
+        done = command("compare", folder / "comparison.yaml", "--store", folder / "full.db", "--resume", "--json")
+        assert done.exit_code == 0, done.output
+        assert before > 0
+        assert len(fake.requests) <= 12 + 2
+
+
+def test_two_comparisons_at_once_share_the_store(folder: pathlib.Path) -> None:
+    """Two processes write to one file; both end whole, and neither is in the other's way."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "LOOPWORTH_STORE": str(folder / "shared.db")}
+    words = [sys.executable, "-m", "loopworth", "compare", str(folder / "comparison.yaml")]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    both = [subprocess.Popen(words, cwd=folder, env=environment, **pipes) for _ in range(2)]
+    said = [process.communicate(timeout=120)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    shelf = Shelf(folder / "shared.db")
+    found = shelf.runs()
+    assert [(one.kind, one.state, len(shelf.trials(one.id))) for one in found] == [("comparison", "done", 6)] * 2
