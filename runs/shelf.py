@@ -51,7 +51,12 @@ class Shelf:
         return [kept_of(row) for row in rows]
 
     def run(self, id: str) -> Kept:
-        """The run of this id, or of the one id that starts so. Raises LookupError that says which there are."""
+        """The run of this id, or of the one id that starts so; `last` is the newest run or comparison.
+
+        Raises LookupError that says which there are.
+        """
+        if id == "last" and (newest := self.runs(Query(most=1))):
+            return newest[0]
         rows = self.select(f"select {RUN} where run.id = ?", [id]) or self.select(
             f"select {RUN} where run.id glob ? and kind <> 'trial' limit 9", [f"{literal(id)}*"]
         )

@@ -119,7 +119,7 @@ def facts(one: Kept) -> dict[str, Any]:
 
 @app.command("show")
 def show(
-    id: Annotated[str, typer.Argument(help="The run's id, or the start of it.", show_default=False)],
+    id: Annotated[str, typer.Argument(help="The run's id, the start of it, or `last`.", show_default=False)],
     store: Place = None,
     as_json: AsJson = False,
 ) -> None:

@@ -212,11 +212,11 @@ def test_runs_are_found_by_what_they_were(store: Store) -> None:
 
 
 def test_a_run_is_named_by_the_start_of_its_id(store: Store) -> None:
-    """As long as only one starts so; what is typed is no pattern."""
+    """As long as only one starts so; `last` is the newest, and what is typed is no pattern."""
     for id in ("ab12", "ab34", "cd56"):
-        store.begin(kept(id))
+        store.begin(kept(id, began=f"2026-11-{id[2:]}"))
     shelf = store.shelf()
-    assert shelf.run("c").id == "cd56"
+    assert (shelf.run("c").id, shelf.run("last").id) == ("cd56", "cd56")
     with pytest.raises(LookupError, match="several runs start with 'ab': ab12, ab34"):
         shelf.run("ab")
     for id in ("*", "zz"):
