@@ -12,14 +12,19 @@ from loopworth.workflows.files import Files
 from loopworth.workflows.overrides import laid_over, loosened
 from loopworth.workflows.reach import reached
 from loopworth.workflows.spec import Tool, Workflow
+from loopworth.workflows.variant import Difference
 
 
 @dataclass(frozen=True)
 class Arm:
-    """One contender. A pipeline that calls no model (a regular expression, say) is an arm like any other."""
+    """One contender. A pipeline that calls no model (a regular expression, say) is an arm like any other.
+
+    `differences` are those from its file, where the comparison changes something.
+    """
 
     name: str
     workflow: Compiled
+    differences: tuple[Difference, ...] = ()
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -42,7 +47,8 @@ def build_arms(form: spec.Comparison, files: Files) -> tuple[Arm, ...]:
         workflow = files.workflow_at(arm, "workflow")
         faults += faked(workflow, files, fakes)
         try:
-            arms.append(Arm(name, build(workflow, files)))
+            changed = files.differences.get(id(arm), ())
+            arms.append(Arm(name, build(workflow, files), differences=changed))
         except WorkflowFault as fault:
             faults += fault.faults
     if faults:

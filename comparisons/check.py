@@ -26,7 +26,6 @@ def faults_of(comparison: Comparison, tasks: Sequence[Task] | None, files: Files
         *later(comparison),
         *checking.score(),
         *checking.controls(),
-        *checking.changes(),
         *checking.columns(),
         *checking.conditions(),
         *checking.writes(),
@@ -40,12 +39,11 @@ def faults_of(comparison: Comparison, tasks: Sequence[Task] | None, files: Files
 def later(comparison: Comparison) -> Iterator[Fault]:
     """The uses of what this version does not have."""
     for arm in comparison.arms.values():
-        for key in ("python", "command", "log", "control", "change"):
+        for key in ("python", "command", "log", "control"):
             if key in arm.given:
                 yield arm.at(key).fault(f"`{key}` of an arm {LATER}", key=True)
-    for key in ("change", "faults"):
-        if key in comparison.given:
-            yield comparison.at(key).fault(f"`{key}` of a comparison {LATER}", key=True)
+    if "faults" in comparison.given:
+        yield comparison.at("faults").fault(f"`faults` of a comparison {LATER}", key=True)
     if comparison.stop_early:
         yield comparison.at("stop_early").fault(f"`stop_early: true` {LATER}")
 
@@ -64,8 +62,8 @@ class Checking:
         """The arms whose workflow could be read."""
         found = {}
         for name, arm in self.comparison.arms.items():
-            if isinstance(arm.workflow, str) and (path := self.files.key(arm.path("workflow"))) in self.files.workflows:
-                found[name] = self.files.workflows[path]
+            if isinstance(arm.workflow, str) and self.files.key(arm.path("workflow")) in self.files.workflows:
+                found[name] = self.files.workflow_at(arm, "workflow")
         return found
 
     @property
@@ -106,13 +104,6 @@ class Checking:
                 yield arm.at("of").fault(f"there is no arm {arm.of!r} to control", suggestion(arm.of, others, "arms"))
             if isinstance(arm.log, str) and not arm.path("log").is_file():
                 yield arm.at("log").fault(f"there is no file {str(arm.path('log'))!r}")
-
-    def changes(self) -> Iterator[Fault]:
-        for name, workflow in self.workflows.items():
-            arm = self.comparison.arms[name]
-            for form in (arm, self.comparison):
-                for path in form.change:
-                    yield from misplaced(workflow, path, form.at("change", path))
 
     def columns(self) -> Iterator[Fault]:
         """`group_by` and `cluster` name a tag that every task has."""
@@ -236,7 +227,7 @@ def misplaced(workflow: Workflow, path: str, spot: Spotted) -> Iterator[Fault]:
     forms: list[Any] = [type(workflow)]
     for part in path.split("."):
         known = {key for form in forms if is_form(form) for key in names_of(form)}
-        free = any(get_origin(form) is dict or form is Any for form in forms)
+        free = any(get_origin(form) in (dict, list) or form is Any for form in forms)
         if part not in known and not free:
             yield spot.fault(f"{path!r} leads to no key of the workflow", suggestion(part, known, "keys"), key=True)
             return
@@ -247,8 +238,8 @@ def below(forms: Iterable[Any], part: str) -> Iterator[Any]:
     for form in forms:
         if is_form(form) and part in names_of(form):
             yield from kinds(form.model_fields[names_of(form)[part]].annotation)
-        elif get_origin(form) is dict:
-            yield from kinds(get_args(form)[1])
+        elif get_origin(form) in (dict, list):
+            yield from kinds(get_args(form)[-1])
         elif form is Any:
             yield Any
 
@@ -260,8 +251,6 @@ def kinds(annotation: Any) -> Iterator[Any]:
         yield bare
         if bare is ModelForm:
             yield Any
-        if get_origin(bare) is list:
-            yield from kinds(get_args(bare)[0])
 
 
 def is_form(kind: Any) -> bool:

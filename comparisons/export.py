@@ -83,6 +83,7 @@ def arm(found: ArmFigures) -> dict[str, Any]:
         "shape": found.shape,
         "models": found.models,
         "billed": found.billed,
+        "changed": found.differences,
         "planned": found.planned,
         **figures(found.figures),
         "latency": {"p50": found.p50, "p95": found.p95, "note": found.p95_words},

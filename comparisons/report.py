@@ -16,6 +16,7 @@ from loopworth.comparisons.trial import Trial
 from loopworth.models.prices import FREE
 from loopworth.runs.outcome import APART
 from loopworth.runs.usage import Value
+from loopworth.workflows.variant import Difference
 
 
 class Amount(Value, frozen=True):
@@ -71,6 +72,7 @@ class ArmFigures(Value, frozen=True):
     apart: dict[str, int]
     route: Accuracy | None
     routes: tuple[tuple[str, str, int], ...]
+    differences: tuple[Difference, ...] = ()
 
 
 class Level(Value, frozen=True):
@@ -117,6 +119,7 @@ def arm_figures(result: Result, arm: Arm) -> ArmFigures:
         apart=counts(trial.exit for trial in trials if trial.right is None),
         route=route_accuracy(result, trials),
         routes=confusion(result.comparison, trials),
+        differences=arm.differences,
     )
 
 

@@ -9,7 +9,7 @@ from pydantic import Field, WithJsonSchema
 
 from loopworth.comparisons.scores import LATER, NAMES
 from loopworth.workflows.faults import Fault
-from loopworth.workflows.form import Form, Words
+from loopworth.workflows.form import Form, Kind, Words
 from loopworth.workflows.spec import VERSION, Catalogue, Count, Duration, Expression, Name, Number, Text, ToolName
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -19,6 +19,8 @@ ScoreText = Annotated[
     Words("the name of a score, or {name: {options}}"),
     WithJsonSchema({"anyOf": [EVERY_SCORE, {"type": "object", "propertyNames": EVERY_SCORE, "maxProperties": 1}]}),
 ]
+Changes = Annotated[dict[str, Any], Kind("arguments"), Words("a mapping of dotted paths")]
+"""Dotted path → what stands there instead; null removes."""
 
 
 class Tasks(Form):
@@ -41,7 +43,7 @@ class Arm(Form):
     log: Text | None = None
     control: Literal["pasted", "no_tools", "shuffled", "retry"] | None = None
     of: Text | None = None
-    change: dict[str, Any] = Field(default_factory=dict)
+    change: Changes = Field(default_factory=dict)
 
     SOURCES: ClassVar[tuple[str, ...]] = ("workflow", "python", "command", "log", "control")
 
@@ -105,7 +107,7 @@ class Comparison(Form):
     tasks: Text | Tasks
     score: ScoreText
     arms: Annotated[dict[Name, Arm], Words("a mapping of arm names")]
-    change: dict[str, Any] = Field(default_factory=dict)
+    change: Changes = Field(default_factory=dict)
     tools: Text | Catalogue | None = None
     writes: Literal["allowed"] | None = None
     approvals: Literal["approve", "reject"] | None = None

@@ -23,6 +23,7 @@ def render(result: Result) -> RenderableType:
     found = report(result)
     parts = [
         arms_table(found),
+        *changes(found),
         *levels_table(result, found),
         *routes_tables(found),
         *differences(result),
@@ -61,6 +62,13 @@ def arms_table(found: Report) -> Group:
         made.add_row(Text(name), *map(Text, cells))
     means = "calls, tokens and cost are means per run; latency is without queueing and rate-limit pauses"
     return headed(shown(found.words), made, Text(f"{means}\n", style="dim"))
+
+
+def changes(found: Report) -> Iterable[RenderableType]:
+    """What the comparison changed in the arms' files."""
+    lines = [Text(f"{shown(arm.arm)}: {shown(one)}") for arm in found.arms for one in arm.differences]
+    if lines:
+        yield headed("changed from the files", *lines, Text())
 
 
 def rows(arms: tuple[ArmFigures, ...]) -> Iterable[tuple[str, list[str]]]:

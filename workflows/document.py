@@ -100,6 +100,10 @@ class Document:
     text: str = ""
     spots: dict[Place, Spot] = field(default_factory=dict)
 
+    def home(self, path: Place) -> tuple[Document, Place]:
+        """The document in which the value at `path` was written, and its place there."""
+        return self, path
+
     def where(self, path: Place, key: bool = False) -> tuple[int, int]:
         """Line and column, from 1, of the value at `path` (or of its key), else of the nearest thing above it."""
         while path and path not in self.spots:

@@ -29,8 +29,8 @@ STYLES = ("classDef write stroke-width:3px", "classDef gate stroke-dasharray:4 3
 def draw(path: str | Path) -> str:
     """The flowchart of the workflow in a file. Raises WorkflowFault with every fault of the file and all it names.
 
-    Solid arrows are data and calls, dotted ones only wait, or are taken at a limit or a bad end. What writes has a thick
-    edge, and what a person is asked about a dashed one.
+    Solid arrows are data and calls, dotted ones only wait, or are taken at a limit or a bad end. What writes has a
+    thick edge, and what a person is asked about a dashed one.
     """
     workflow, files = load_workflow(path)
     return "\n".join(["flowchart TD", *(f"    {line}" for line in [*drawn(workflow, files), *STYLES])]) + "\n"

@@ -26,6 +26,8 @@ class Files:
     found: list[Fault] = field(default_factory=list)
     meant: dict[Path, Path] = field(default_factory=dict)
     merged: dict[int, dict[str, Tool]] = field(default_factory=dict)
+    variants: dict[int, Workflow] = field(default_factory=dict)
+    differences: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     texts: set[Path] = field(default_factory=set)
 
     @property
@@ -45,7 +47,9 @@ class Files:
         return next(iter(self.workflows.values()))
 
     def workflow_at(self, form: Form, key: str = "run") -> Workflow:
-        """The workflow that a form refers to. KeyError if it could not be read."""
+        """The workflow that a form refers to, or the variant made for it. KeyError if it could not be read."""
+        if id(form) in self.variants:
+            return self.variants[id(form)]
         return self.workflows[self.key(form.path(key))]
 
     def key(self, path: Path) -> Path:
@@ -123,13 +127,19 @@ class Files:
     def add_workflow(self, path: Path, document: Document) -> None:
         if path.resolve() in self.workflows:
             return
+        self.made(document, path.resolve())
+
+    def made(self, document: Document, key: Path | None = None) -> Workflow:
+        """The workflow of a document, known by `key` if one is given, with all that it names read."""
         builder = Builder(document)
         workflow = builder.form(shape_of(document, builder), document.value)
         self.found += builder.faults + list(newer(workflow))
-        self.workflows[path.resolve()] = workflow
+        if key is not None:
+            self.workflows[key] = workflow
         for name, spot in catalogues_of(workflow):
             self.add(beside(spot.base, name), spot, "tools")
         self.refer(workflow)
+        return workflow
 
     def add_catalogue(self, path: Path, document: Document) -> None:
         if path.resolve() in self.catalogues:

@@ -66,9 +66,14 @@ class Spotted:
         return value
 
     @property
+    def file(self) -> str:
+        """The file that it was written in."""
+        return self.document.home(self.path)[0].file
+
+    @property
     def base(self) -> Path:
         """The folder of the file: what paths in it are relative to."""
-        return Path(self.document.file).parent
+        return Path(self.file).parent
 
 
 NOWHERE = Spotted(Document("", None, []), ())

@@ -62,7 +62,7 @@ def found(folder, text, **others):
         (comparison("budget: {usd: 0}"), "5:15 `usd` must be more than 0"),
         (comparison("seed: seven"), "5:7 `seed` must be a whole number"),
         (comparison("stop_early: true"), "5:13 `stop_early: true` is not in this version"),
-        (comparison("change: {model.temperature: 0}"), "5:1 `change` of a comparison is not in this version"),
+        (comparison("change: {model.temprature: 0}"), "5:10 unknown key 'temprature' in `model`; did you mean"),
         (comparison("faults: {lookup: {error: x}}"), "5:1 `faults` of a comparison is not in this version"),
         (comparison(arms="{a: {python: 'app:answer'}}"), "4:12 `python` of an arm is not in this version"),
         (comparison(arms="{a: {command: [./agent]}}"), "4:12 `command` of an arm is not in this version"),
@@ -94,7 +94,7 @@ def test_a_comparison_that_hangs_together_is_no_fault(tmp_path, text):
     assert found(tmp_path, text) == []
 
 
-def test_controls_and_changes_are_checked_though_they_come_later(tmp_path):
+def test_controls_are_checked_though_they_come_later_and_changes(tmp_path):
     """A control of no arm, and a dotted path that leads nowhere, are faults of their own."""
     arms = "{a: {workflow: a.yaml, change: {budgt.turns: 1, budget.turns: 2}}, p: {control: pasted, of: b}}"
     lines = [line for line in found(tmp_path, comparison(arms=arms)) if "not in this version" not in line]

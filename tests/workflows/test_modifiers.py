@@ -46,7 +46,7 @@ def test_a_write_that_times_out_is_not_tried_again(tmp_path):
 
 
 def test_a_timeout_is_for_one_attempt(tmp_path):
-    """An attempt that takes too long is a failure; the next one has its own time, and a place even if it is the first."""
+    """An attempt that takes too long is a failure; the next one has its own time. Each is a place, the first too."""
     step = "{id: a, call: slow, with: {code: hang}, timeout: 20ms, retry: {attempts: 2}}"
     run = Played(tmp_path, pipeline(step, answer='"{{ a }}"'))
     assert (run.outcome.exit, run.log) == ("step_failed", ["hang", "hang"])
@@ -132,8 +132,8 @@ def test_five_votes_have_five_seeds(tmp_path):
 @pytest.mark.parametrize("most", [1, 3])
 def test_max_concurrency_bounds_the_items_at_once(tmp_path, most):
     """So many items run at once, and no more."""
-    step = f'{{id: a, for_each: [A, BB, CCC, DDDD], max_concurrency: {most}, call: slow, with: {{code: "{{{{ item }}}}"}}}}'
-    run = Played(tmp_path, pipeline(step, answer='"{{ a }}"'))
+    step = '{id: a, for_each: [A, BB, CCC, DDDD], max_concurrency: N, call: slow, with: {code: "{{ item }}"}}'
+    run = Played(tmp_path, pipeline(step.replace("N", str(most)), answer='"{{ a }}"'))
     assert run.outcome.answer == [1, 2, 3, 4]
     assert run.compiled.executor.executor.steps["a"].at_once == most
 
