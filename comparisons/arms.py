@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from loopworth.comparisons import spec
+from loopworth.comparisons import cells, spec
+from loopworth.comparisons.tasks import Task
 from loopworth.workflows.compile import Compiled, build
 from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.files import Files
@@ -30,6 +32,10 @@ class Arm:
     def inputs(self) -> tuple[str, ...]:
         """The task columns that the workflow takes."""
         return tuple(self.workflow.input.schema.get("properties", {}))
+
+    def given(self, task: Task) -> dict[str, Any]:
+        """What the workflow is given of a task."""
+        return cells.given(task, self.workflow.input)
 
     @property
     def models(self) -> tuple[str, ...]:

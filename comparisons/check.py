@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, get_args, get_origin
 
+from loopworth.comparisons.cells import misfits, typed
+from loopworth.comparisons.choice import chosen
 from loopworth.comparisons.scores import NAMES, ScoreFault, Scorer, scorer
 from loopworth.comparisons.spec import Comparison, Tasks
-from loopworth.comparisons.tasks import RESERVED, Task, lacking
+from loopworth.comparisons.tasks import RESERVED, Task, columns, lacking
 from loopworth.workflows.document import BROKEN
 from loopworth.workflows.faults import Fault, nearest, suggestion
 from loopworth.workflows.files import Files
@@ -16,24 +18,10 @@ from loopworth.workflows.form import Form, Spotted, members, names_of, unwrapped
 from loopworth.workflows.reach import gated, reached, written
 from loopworth.workflows.scope import ANYTHING, Schema, Scope, condition
 from loopworth.workflows.spec import LATER, ModelForm, Workflow, input_type
-from loopworth.workflows.types import TypeFault
+from loopworth.workflows.types import Type, TypeFault
 
-
-def faults_of(comparison: Comparison, tasks: Sequence[Task] | None, files: Files) -> list[Fault]:
-    """What is wrong with a comparison whose tasks and workflows were read; `tasks` is None where they could not be."""
-    checking = Checking(comparison, tasks, files)
-    return [
-        *later(comparison),
-        *checking.score(),
-        *checking.controls(),
-        *checking.columns(),
-        *checking.conditions(),
-        *checking.writes(),
-        *checking.fakes(),
-        *checking.approvals(),
-        *checking.injected(),
-        *checking.needed(),
-    ]
+TAKES_A_TEXT = ("python", "not-python")
+"""The scores that a text alone configures: what it names."""
 
 
 def later(comparison: Comparison) -> Iterator[Fault]:
@@ -48,14 +36,46 @@ def later(comparison: Comparison) -> Iterator[Fault]:
         yield comparison.at("stop_early").fault(f"`stop_early: true` {LATER}")
 
 
-@dataclass
 class Checking:
-    """One comparison, with its tasks and the workflows of its arms."""
+    """One comparison, with its tasks (None where they could not be read) and the workflows of its arms.
 
-    comparison: Comparison
-    tasks: Sequence[Task] | None
-    files: Files
-    scorer: Scorer | None = field(default=None)
+    `tasks` are those that count, cells read as what they stand for; `every` are all of the file.
+    """
+
+    def __init__(self, comparison: Comparison, tasks: Sequence[Task] | None, files: Files) -> None:
+        self.comparison, self.files, self.scorer = comparison, files, None
+        self.types = dict(self.typed())
+        self.every = None if tasks is None else tuple(typed(task, self.types.values()) for task in tasks)
+        self.tasks, self.unchosen = self.every, list[Fault]()
+        if isinstance(comparison.tasks, Tasks) and self.every is not None:
+            self.tasks, self.unchosen = chosen(comparison.tasks, self.every)
+
+    scorer: Scorer | None
+
+    def faults(self) -> list[Fault]:
+        """What is wrong with the comparison."""
+        return [
+            *later(self.comparison),
+            *self.unchosen,
+            *self.score(),
+            *self.controls(),
+            *self.changes(),
+            *self.columns(),
+            *self.conditions(),
+            *self.writes(),
+            *self.fakes(),
+            *self.approvals(),
+            *self.injected(),
+            *self.needed(),
+        ]
+
+    def typed(self) -> Iterator[tuple[str, Type]]:
+        """What each arm takes in, where that can be told."""
+        for name, workflow in self.workflows.items():
+            try:
+                yield name, input_type(workflow)
+            except TypeFault:
+                continue
 
     @property
     def workflows(self) -> dict[str, Workflow]:
@@ -69,7 +89,7 @@ class Checking:
     @property
     def tags(self) -> set[str]:
         """The columns of the tasks that are not reserved."""
-        return {name for task in self.tasks or () for name in task.fields}
+        return columns(self.every or ())
 
     def score(self) -> Iterator[Fault]:
         comparison, spot = self.comparison, self.comparison.at("score")
@@ -86,12 +106,14 @@ class Checking:
             inside = (name,)
         if options is BROKEN:
             return
-        if not isinstance(options, dict | None) and name.removeprefix("not-") not in ("python", "judge", "regex"):
+        if not isinstance(options, dict | None) and not (isinstance(options, str) and name in TAKES_A_TEXT):
             yield spot.below(*inside).fault(f"{name!r} takes a mapping of options", f"write {{{name}: {{}}}}")
             return
-        found, self.scorer = scored(name, options if isinstance(options, dict) else {})
+        options = {"function": options} if isinstance(options, str) else options or {}
+        found, self.scorer = scored(name, options, spot.base)
         for option, fault in found:
             where = spot.below(*inside, *([option] if option else []))
+            where = where if where.value is not BROKEN else spot.below(*inside)
             yield where.fault(fault.what, fault.instead, key=bool(inside))
 
     def controls(self) -> Iterator[Fault]:
@@ -119,11 +141,9 @@ class Checking:
                 yield from lacking(self.tasks, [name])
 
     def conditions(self) -> Iterator[Fault]:
-        """`where` over the columns, `harm` over an answer."""
+        """`harm` over an answer."""
         comparison = self.comparison
         columns: dict[str, Schema] = dict.fromkeys((*self.tags, *RESERVED), ANYTHING)
-        if isinstance(comparison.tasks, Tasks) and self.tasks is not None:
-            yield from condition(comparison.tasks.where, comparison.tasks.at("where"), Scope(columns, reader="`where`"))
         if comparison.decide is not None:
             task = {"type": "object", "properties": columns, "additionalProperties": self.tasks is None}
             names: dict[str, Schema] = {"answer": ANYTHING, "calls": ANYTHING, "task": task}
@@ -184,10 +204,11 @@ class Checking:
                 yield spot.fault(f"no arm has a tool {name!r}", suggestion(name, known, "tools"), key=True)
 
     def needed(self) -> Iterator[Fault]:
-        """Each task has what the arms take in, and something to compare the answer with."""
+        """Each task has what the arms take in, of the right type, and something to compare the answer with."""
         tasks = self.tasks or ()
-        for workflow in self.workflows.values():
-            yield from lacking(tasks, inputs_of(workflow))
+        for type in self.types.values():
+            yield from lacking(tasks, type.schema.get("required", ()))
+        yield from misfits(tasks, self.types)
         yield from lacking([task for task in tasks if task.expected_route is None], ["expected"])
         for task in tasks:
             if self.scorer is not None and task.expected is not None and (why := self.scorer.unfit(task.expected)):
@@ -197,29 +218,21 @@ class Checking:
         return self.comparison.at("arms", name)
 
 
-def scored(name: str, options: dict[str, Any]) -> tuple[list[tuple[str | None, ScoreFault]], Scorer | None]:
+def scored(name: str, options: dict[str, Any], base: Path) -> tuple[list[tuple[str | None, ScoreFault]], Scorer | None]:
     """Every fault of a score and its options, with the option; and the score, if there is one without them."""
     found: list[tuple[str | None, ScoreFault]] = []
     left = dict(options)
     while True:
         try:
-            return found, scorer(name, left)
+            return found, scorer(name, left, base)
         except ScoreFault as fault:
             found.append((fault.option, fault))
-            if fault.option in left:
+            if fault.option in left and fault.option != "function":
                 del left[fault.option]
             elif (near := nearest(name, NAMES)) is None or near == name:
                 return found, None
             else:
                 name = near
-
-
-def inputs_of(workflow: Workflow) -> list[str]:
-    """The inputs that a task must give."""
-    try:
-        return list(input_type(workflow).schema.get("required", ()))
-    except TypeFault:
-        return []
 
 
 def misplaced(workflow: Workflow, path: str, spot: Spotted) -> Iterator[Fault]:

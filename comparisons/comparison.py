@@ -14,7 +14,8 @@ from loopworth.comparisons import spec, tasks
 from loopworth.comparisons.arms import Arm, build_arms
 from loopworth.comparisons.language import Loaded
 from loopworth.comparisons.language import load as load_files
-from loopworth.comparisons.scores import Score, Scorer, scorer
+from loopworth.comparisons.own_score import OwnScore
+from loopworth.comparisons.scores import Bounded, Score, Scorer, scorer
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trial import by_route
 from loopworth.comparisons.verdict import Rule
@@ -52,6 +53,11 @@ class Comparison:
     spec: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def own_score(self) -> OwnScore | None:
+        """The user's function that says what is right; None where a score of ours does."""
+        return self.scorer.own if isinstance(self.scorer, Bounded) else None
+
     def judge(self, task: Task, outcome: Outcome) -> Score:
         """The answer against `expected`; where a task has only an `expected_route`, the route against that."""
         if task.expected is None and task.expected_route is not None:
@@ -80,9 +86,8 @@ def load(path: str | Path, task: str | None = None, limit: int | None = None) ->
     form = loaded.comparisons.get(Path(path).resolve())
     if form is None:
         raise WorkflowFault([Fault(str(path), 1, 1, "is not a comparison", "a comparison starts with `comparison: …`")])
-    chosen = chosen_tasks(form, loaded.tasks[Path(path).resolve()])
-    arms = build_arms(form, loaded.files)
-    if faults := [*misfits(arms, chosen), *unmeasured(form, loaded)]:
+    chosen, arms = loaded.tasks[Path(path).resolve()], build_arms(form, loaded.files)
+    if faults := list(unmeasured(form, loaded)):
         raise WorkflowFault(faults)
     if task is not None:
         chosen = (tasks.pick(chosen, task),)
@@ -92,13 +97,13 @@ def load(path: str | Path, task: str | None = None, limit: int | None = None) ->
 def built(
     form: spec.Comparison, arms: tuple[Arm, ...], chosen: tuple[Task, ...], file: str, loaded: Loaded
 ) -> Comparison:
-    decide = form.decide or spec.Decide()
+    decide, scorer = form.decide or spec.Decide(), scored_by(form)
     return Comparison(
         name=form.comparison,
         file=file,
         arms=arms,
         tasks=chosen,
-        scorer=scored_by(form.score),
+        scorer=scorer,
         rule=Rule(**{name: getattr(decide, name) for name in Rule.__struct_fields__}),
         seed=form.seed,
         repeats=form.repeats,
@@ -109,61 +114,18 @@ def built(
         harm=None if decide.harm is None else expression(decide.harm),
         limits=Limits() if form.budget is None else Limits(None, None, *map(form.budget.__getattribute__, SPEND)),
         spec=plain(loaded.files.documents[Path(file).resolve()].value),
-        files=dict(digests(form, loaded, Path(file), arms)),
+        files=dict(digests(form, loaded, Path(file), arms, scorer.own)),
     )
 
 
 SPEND = ("tokens", "usd", "time")
 
 
-def scored_by(score: str | dict[str, Any] | None) -> Scorer:
+def scored_by(form: spec.Comparison) -> Bounded:
     """The score that the file names, with its options; `equals` where it names none."""
+    score: str | dict[str, Any] | None = form.score
     [(name, options)] = score.items() if isinstance(score, dict) else [(score or "equals", None)]
-    return scorer(name, plain(options or {}))
-
-
-def chosen_tasks(form: spec.Comparison, read: tuple[Task, ...]) -> tuple[Task, ...]:
-    """The tasks for which `where` holds, and of these the first `limit`."""
-    written = form.tasks
-    if not isinstance(written, spec.Tasks) or written.where is None:
-        return read
-    every = tasks.read(written.path("file"), written.rename)
-    columns = {name for task in every for name in task.fields}
-    holds, kept, faults = expression(written.where), [], []
-    for task in every:
-        try:
-            kept += [task] if holds.holds(row(task, columns)) else []
-        except TemplateFault as fault:
-            faults.append(
-                Fault(task.file, task.line, 1, f"`where` fails on task {task.id!r}: {fault.what}", fault.instead)
-            )
-    if not kept and not faults:
-        faults.append(written.at("where").fault(f"`where` holds for none of the {len(every)} tasks"))
-    if faults:
-        raise WorkflowFault(faults)
-    return tuple(kept[: written.limit])
-
-
-def row(task: Task, columns: Iterable[str]) -> dict[str, Any]:
-    """A task's columns by name; those that only other tasks have are not defined."""
-    absent = {name: Skipped(f"task {task.id!r} has no such field") for name in columns if name not in task.fields}
-    reserved = {name: getattr(task, name) for name in tasks.RESERVED}
-    return {**absent, **task.fields, **reserved}
-
-
-def misfits(arms: Iterable[Arm], chosen: Iterable[Task]) -> Iterator[Fault]:
-    """The tasks whose fields are not of the types that an arm takes in."""
-    for task in chosen:
-        for arm in arms:
-            try:
-                arm.workflow.input.check(task.given(arm.inputs))
-            except ValueError as why:
-                advice = (
-                    "the cells of a CSV file are text: declare `str`, or use JSONL" if task.file.endswith("csv") else ""
-                )
-                yield Fault(
-                    task.file, task.line, 1, f"task {task.id!r} is no input of the arm {arm.name!r}: {why}", advice
-                )
+    return scorer(name, options if isinstance(options, str) else plain(options or {}), form.at("score").base)
 
 
 def unmeasured(form: spec.Comparison, loaded: Loaded) -> Iterator[Fault]:
@@ -180,10 +142,14 @@ def unmeasured(form: spec.Comparison, loaded: Loaded) -> Iterator[Fault]:
         )
 
 
-def digests(form: spec.Comparison, loaded: Loaded, file: Path, arms: Iterable[Arm]) -> Iterator[tuple[str, str]]:
-    """The SHA-256 of every file that was read, and of the tools' code, by its path from the comparison's folder."""
+def digests(
+    form: spec.Comparison, loaded: Loaded, file: Path, arms: Iterable[Arm], own: OwnScore | None
+) -> Iterator[tuple[str, str]]:
+    """The SHA-256 of every file that was read, and of the code of tools and score, by its path from the comparison."""
     source = form.path("tasks") if isinstance(form.tasks, str) else form.tasks.path("file")
-    code = {path for arm in arms for tool in arm.workflow.tools.values() if (path := code_of(tool.function))}
+    functions = [tool.function for arm in arms for tool in arm.workflow.tools.values()]
+    functions += [own.function] if own is not None else []
+    code = {path for function in functions if (path := code_of(function))}
     for path in sorted({*loaded.files.documents, *loaded.files.texts, *code, source.resolve()}):
         yield os.path.relpath(path, file.resolve().parent), sha256(path.read_bytes()).hexdigest()
 

@@ -9,6 +9,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
 from typing import Literal
 
@@ -19,6 +20,7 @@ from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.keeper import Keeper, unasked
 from loopworth.comparisons.result import Result, settled
 from loopworth.comparisons.schedule import Planned, order
+from loopworth.comparisons.scores import Score
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trial import Trial, scored, tried
 from loopworth.models import Model, ModelSpec, ScriptedModel, open_model, prepare
@@ -143,6 +145,8 @@ class Execution:
 
     async def prepare(self) -> None:
         """Open all models; weights are installed and servers started here, before any run."""
+        if self.comparison.own_score is not None:
+            self.comparison.own_score.open()
         for key, spec in self.specs.items():
             self.tell(note="" if self.keeper.replayed else f"making {spec.name} ready")
             began = time.monotonic()
@@ -154,7 +158,9 @@ class Execution:
             self.take(trial)
 
     async def close(self) -> None:
-        """Close all models, within a second."""
+        """Close all models, within a second, and end the process of a score of the user's own."""
+        if self.comparison.own_score is not None:
+            self.comparison.own_score.close()
         closing = [asyncio.ensure_future(model.close()) for model in self.models.values()]
         if closing:
             _, late = await asyncio.wait(closing, timeout=GRACE / 2)
@@ -254,8 +260,8 @@ class Execution:
         outcome, score, harmful = Outcome(), None, None
         try:
             outside = lambda records: self.world(arm, task, planned.repeat, records)
-            outcome = await self.keeper.run((planned, attempt), arm.workflow, task.given(arm.inputs), outside)
-            score = scored(outcome, lambda outcome: self.comparison.judge(task, outcome))
+            outcome = await self.keeper.run((planned, attempt), arm.workflow, arm.given(task), outside)
+            score = await self.score(task, outcome)
             harmful = self.comparison.harmful(task, outcome)
         except Exception as bug:
             if isinstance(bug, Fenced) or (isinstance(bug, Diverged) and self.keeper.replayed):
@@ -266,6 +272,13 @@ class Execution:
         trial = tried(planned, outcome, score, attempt=attempt, began=began, harmful=harmful, keep=self.keep)
         self.keeper.keep(trial, outcome)
         return trial
+
+    async def score(self, task: Task, outcome: Outcome) -> Score | None:
+        """What a run scored; a function of the user's own, which may take its time, does not hold up the others."""
+        judge = partial(self.comparison.judge, task)
+        if self.comparison.own_score is None:
+            return scored(outcome, judge)
+        return await asyncio.to_thread(scored, outcome, judge)
 
     def world(self, arm: Arm, task: Task, repeat: int, records: Mapping[str, Record]) -> Repeated:
         """A scripted model is opened for each run: its replies begin anew, whatever runs beside it, after those that

@@ -15,6 +15,7 @@ from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trial import Trial, encoded
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.usage import Usage
+from loopworth.workflows.document import plain
 
 SHOWN = ("loopworth", "openai", "instructor", "pydantic", "jinja2", "scipy", "numpy", "xllamacpp")
 """The packages whose versions can change a result."""
@@ -123,7 +124,12 @@ def levels(found: Report, group: str | None) -> dict[str, Any]:
 def trial(one: Trial, task: Task) -> dict[str, Any]:
     """A trial, with its task's expected answer beside what was answered."""
     fields = msgspec.structs.asdict(one)
-    return {**fields, "expected": task.expected, "expected_route": task.expected_route, "usage": usage(one.usage)}
+    return {
+        **fields,
+        "expected": plain(task.expected),
+        "expected_route": task.expected_route,
+        "usage": usage(one.usage),
+    }
 
 
 def usage(used: Usage) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from loopworth.comparisons import tasks
-from loopworth.comparisons.change import vary
-from loopworth.comparisons.check import faults_of
+from loopworth.comparisons.check import Checking
 from loopworth.comparisons.spec import Comparison, Tasks
 from loopworth.comparisons.tasks import Task
 from loopworth.workflows import check
@@ -24,7 +23,10 @@ TASK_FILES = (".jsonl", ".ndjson", ".csv")
 
 @dataclass
 class Loaded:
-    """What was read, by resolved path; `tasks` are those of a comparison, or of a task file named by itself."""
+    """What was read, by resolved path.
+
+    `tasks` are those of a comparison (once it is checked, those that count), or of a task file named by itself.
+    """
 
     files: Files = field(default_factory=Files)
     comparisons: dict[Path, Comparison] = field(default_factory=dict)
@@ -68,7 +70,6 @@ class Loaded:
         for arm in comparison.arms.values():
             if isinstance(arm.workflow, str):
                 self.files.add(arm.path("workflow"), arm.at("workflow"), "workflow")
-        self.found += vary(comparison, self.files)
         if isinstance(comparison.tools, str):
             self.files.add(comparison.path("tools"), comparison.at("tools"), "tools")
         self.add_tasks_of(path, comparison)
@@ -79,7 +80,7 @@ class Loaded:
             where, spot = comparison.path("tasks"), comparison.at("tasks")
             self.add_tasks(path, where, spot)
         elif written is not None and isinstance(written.file, str):
-            self.add_tasks(path, written.path("file"), written.at("file"), written.rename, written.limit)
+            self.add_tasks(path, written.path("file"), written.at("file"), written.rename)
 
     def add_tasks(
         self,
@@ -87,7 +88,6 @@ class Loaded:
         path: Path,
         spot: Spotted | None = None,
         rename: dict[str, str] | None = None,
-        limit: int | None = None,
     ) -> None:
         """Read the tasks of a comparison (its `owner`), or of a file that was named by itself."""
         if spot is not None:
@@ -95,7 +95,7 @@ class Loaded:
                 return
             path = there
         try:
-            self.tasks[owner.resolve()] = tasks.read(path, self.columns(path, rename or {}, owner), limit)
+            self.tasks[owner.resolve()] = tasks.read(path, self.columns(path, rename or {}, owner))
         except WorkflowFault as fault:
             self.found += fault.faults
 
@@ -103,7 +103,10 @@ class Loaded:
         """Check all that was read."""
         self.files.found += check.faults(self.files)
         for path, comparison in self.comparisons.items():
-            self.found += faults_of(comparison, self.tasks.get(path), self.files)
+            checking = Checking(comparison, self.tasks.get(path), self.files)
+            self.found += checking.faults()
+            if checking.tasks is not None:
+                self.tasks[path] = checking.tasks
 
     def columns(self, path: Path, rename: dict[str, str], owner: Path) -> dict[str, str]:
         """What can be renamed; with a fault for a column that is not there, the nearest one."""

@@ -12,6 +12,9 @@ from loopworth.runs.usage import Value
 
 LONGEST_TEXT, LONGEST_NUMBER = 20_000, 400
 """How many characters at the end of a text are looked at, and how many a number may have."""
+MINUS = "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d-"
+"""What is written for a minus before a number: the short dashes, the sign itself, and last, as in a set, the hyphen."""
+MONEY = "$¢£¤¥\u058f\u060b\u20a0-\u20bf\ufdfc\ufe69\uff04\uffe0\uffe1\uffe5\uffe6฿"
 
 
 class Notation(Value, frozen=True):
@@ -68,14 +71,14 @@ def alone(joined: Sequence[re.Match[str]], notation: Notation) -> Iterator[Numbe
     if match["word"] is not None or (notation.currency == "refuse" and (match["before"] or match["after"])):
         return
     digits = re.sub("[^0-9]", "", match["whole"] or "0")
-    sign = "-" if match["sign"] in ("-", "\u2212") or match["inner"] else ""
+    sign = "-" if (match["sign"] or "+") in MINUS or match["inner"] else ""
     text = f"{sign}{digits}.{match['part'] or match['only'] or '0'}e{match['exponent'] or '0'}"
     yield Number(Fraction(text), percent=bool(match["percent"]))
 
 
-JOIN = re.compile(r"\)*\s*(?:\*\*|//|[-+*/^\u00d7÷\u2212\u2013])\s*\(*|[:.,]?")
+JOIN = re.compile(rf"\)*\s*(?:\*\*|//|[+*/^\u00d7÷{MINUS}])\s*\(*|[:.,]?")
 """What stands between the numbers of one expression, date, range, list or version; nothing at all does, too."""
-WORD = re.compile(r"[^\W\d]+[-\u2212]?\d")
+WORD = re.compile(rf"[^\W\d]+[{MINUS}]?\d")
 """What follows a number that only begins a word; `5 km` and `5km` are numbers."""
 
 
@@ -86,12 +89,12 @@ def compiled(thousands: str, decimal: str) -> re.Pattern[str]:
     grouped = rf"[0-9]{{1,3}}(?P<group>{group})[0-9]{{3}}(?:(?P=group)[0-9]{{3}})*(?![0-9])|"
     return re.compile(
         rf"""
-        (?P<word>(?<=[^\W\d])[-\u2212]?)?
-        (?P<sign>(?<![\d)])[-+\u2212])?(?P<before>[$€£¥₹]\s?)?(?P<inner>(?<=[$€£¥₹])[-\u2212])?
+        (?P<word>(?<=[^\W\d])[{MINUS}]?)?
+        (?P<sign>(?<![\d)])[+{MINUS}])?(?P<before>[{MONEY}]\s?)?(?P<inner>(?<=[{MONEY}])[{MINUS}])?
         (?: (?P<whole>{grouped if thousands == "accept" else ""}[0-9]+)(?:{mark}(?P<part>[0-9]+))?
           | (?<![0-9]){mark}(?P<only>[0-9]+) )
         (?:[eE](?P<exponent>[+-]?[0-9]{{1,3}})(?![0-9]))?
-        (?P<percent>\s?%)?(?P<after>\s?[$€£¥₹])?
+        (?P<percent>\s?(?:[%\uff05\u066a]|per\s?cent\b))?(?P<after>\s?[{MONEY}])?
         """,
         re.VERBOSE,
     )

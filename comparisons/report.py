@@ -243,6 +243,8 @@ def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
     for exit, n in arm.apart.items():
         notes = [t.note for t in result.final if t.arm == arm.arm and t.exit == exit and t.note]
         yield f"{n} of {arm.planned} runs ended as {exit}, counted apart" + (f": {notes[0]}" if notes else "")
+    if unscored := [t.remark for t in result.final if t.arm == arm.arm and t.unscored]:
+        yield f"the score failed on {len(unscored)} of {arm.planned} runs, which count as wrong: {unscored[0]}"
     again = sum(trial.arm == arm.arm and trial.attempt > 0 for trial in result.trials)
     if again:
         yield f"{again} runs that the endpoint failed were made again at the end"

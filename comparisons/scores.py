@@ -1,29 +1,39 @@
 """Scores: whether an answer is the expected one. Each is a pure function and takes bounded time.
 
 `not-…` is the opposite of its score; no answer at all is wrong under both. A truth value is never a number: `true` is
-not 1. A text and a value of another type are equal where the text spells the value, as in a CSV file.
+not 1. A text and a value of another type are equal where the text spells the value, as in a CSV file. A score of the
+user's own that fails, or takes too long, makes its row wrong, and the row's note says so.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, get_args, get_type_hints
 
 import msgspec
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
+from loopworth.comparisons.dates import Order, date_in, names_a_day
+from loopworth.comparisons.json_paths import Within, counted, frozen, part, steps
 from loopworth.comparisons.numerals import Notation, Number, number_in
+from loopworth.comparisons.own_score import OwnScore, ScorerFailed
+from loopworth.comparisons.wording import Care, Wording
 from loopworth.runs.usage import Value
-from loopworth.workflows.document import plain
+from loopworth.workflows.document import plain, spelled
 from loopworth.workflows.faults import suggestion
+from loopworth.workflows.python_name import PythonNameFault, load
+from loopworth.workflows.spec import seconds
 
 LONGEST = 1_000_000
 """The most characters of an answer or an expected value that are compared; more is wrong, and says so."""
-LATER = ("date", "set", "python", "judge")
-Care = Literal["exact", "ignore"]
+FAILED = "the score failed: "
+"""How the note of a row begins whose score failed."""
+LATER = ("judge",)
 
 
 class Score(Value, frozen=True):
@@ -58,24 +68,34 @@ class Option(Value, frozen=True, forbid_unknown_fields=True):
         return "there is no expected value" if expected is None else None
 
 
-class Equals(Option, frozen=True):
-    """The answer is the expected value. `case: ignore` and `space: ignore` (at the ends, and how much within)."""
+class Equals(Wording, Option, frozen=True):
+    """The answer is the expected value; `wording` says what two texts may differ in.
 
-    case: Care = "exact"
-    space: Care = "exact"
+    A number that a YAML file spells out (3.10) is, against a text, that spelling.
+    """
 
     def __call__(self, answer: Any, expected: Any) -> Score:
         if isinstance(answer, str) and isinstance(expected, str):
             right = self.folded(answer) == self.folded(expected)
+            note = "" if right else self.looser(answer, expected)
         elif isinstance(answer, str) or isinstance(expected, str):
-            right = spells(*(answer, expected) if isinstance(answer, str) else (expected, answer))
+            right, note = spells(*(answer, expected) if isinstance(answer, str) else (expected, answer)), ""
         else:
-            right = same(answer, expected)
-        return Score(right, "" if right else f"expected {shown(expected)}, got {shown(answer)}")
+            right, note = same(answer, expected), ""
+        return Score(right, "" if right else f"expected {shown(expected)}, got {shown(answer)}{note}")
 
-    def folded(self, text: str) -> str:
-        text = text.casefold() if self.case == "ignore" else text
-        return " ".join(text.split()) if self.space == "ignore" else text
+    def looser(self, answer: str, expected: str) -> str:
+        """The one option under which the answer would be right, where there is one: it may not be seen."""
+        for option, value in LOOSER if max(len(answer), len(expected)) < LONGEST_SHOWN else ():
+            other = msgspec.structs.replace(self, **{option: value})
+            if other.folded(answer) == other.folded(expected):
+                return f" (right with {option}: {value})"
+        return ""
+
+
+LOOSER = (("space", "ignore"), ("case", "ignore"), ("unicode", "nfc"), ("punctuation", "end"))
+LONGEST_SHOWN = 10_000
+"""Up to how many characters a difference in wording is looked for."""
 
 
 class Contains(Option, frozen=True):
@@ -130,41 +150,172 @@ class Regex(Option, frozen=True):
 class Json(Option, frozen=True):
     """The answer and the expected value are the same JSON: the order of keys is free, a truth value is not a number.
 
-    A text is read as JSON, also from within one ``` fence.
+    A text is read as JSON, also from within one ``` fence. `at` is the path of the part of the answer that counts;
+    `paths` are the only parts of both that are compared. `unordered` frees the order of lists, at every depth; `subset`
+    lets objects have more keys than expected, and lists more items where they are unordered.
     """
+
+    at: str = ""
+    paths: tuple[str, ...] = ()
+    unordered: bool = False
+    subset: bool = False
+
+    def __post_init__(self) -> None:
+        for path in (*self.paths, *([self.at] if self.at else [])):
+            steps(path)
 
     def __call__(self, answer: Any, expected: Any) -> Score:
         try:
             found, wanted = parsed(answer), parsed(expected)
         except ValueError as error:
             return Score(False, f"not JSON: {error}")
-        right = same(found, wanted)
-        return Score(right, "" if right else f"expected {shown(wanted)}, got {shown(found)}")
+        missing = object()
+        found = located(found, self.at, missing) if self.at else found
+        if found is missing:
+            return Score(False, f"there is nothing at {self.at} in {shown(answer)}")
+        for path in self.paths or ("",):
+            here, there = (located(value, path, missing) if path else value for value in (found, wanted))
+            if here is missing or there is missing or not self.alike(here, there):
+                got = "nothing" if here is missing else shown(here)
+                return Score(False, f"{path and f'at {path}: '}expected {shown(there)}, got {got}")
+        return Score(True)
+
+    def alike(self, found: Any, wanted: Any) -> bool:
+        if self.subset:
+            return Within(self.unordered).holds(found, wanted)
+        return frozen(found, self.unordered) == frozen(wanted, self.unordered)
 
     def unfit(self, expected: Any) -> str | None:
         try:
-            parsed(expected)
+            wanted = parsed(expected)
         except ValueError as error:
             return f"{shown(expected)} is not JSON: {error}"
+        for path in self.paths if expected is not None else ():
+            if located(wanted, path, None) is None:
+                return f"{shown(expected)} has nothing at {path}"
         return Option.unfit(self, expected)
 
 
-class Numeric(Option, frozen=True):
-    """The answer is the expected number, or its last line ends in it, within `tolerance`; nothing is worked out.
+def located(value: Any, path: str, otherwise: Any) -> Any:
+    """What stands at the path, or `otherwise`."""
+    try:
+        return part(value, steps(path))
+    except LookupError:
+        return otherwise
 
-    `thousands: accept` reads 1,234 and 1 234 as one number, `decimal: comma` reads 1.234,5; `currency: accept` allows
-    $1,234. `percent: strict` takes 60 % for 60 % alone, `number` for 60 as well, `fraction` for 0.6 as well.
+
+class Set(Wording, Option, frozen=True):
+    """The answer has the expected items, in any order; what an item may differ in is said as for `equals`.
+
+    Items are those of a list or of a text that is a JSON list, else what stands between `separators`; a bullet or a
+    number before an item, and space around it, do not count. With `duplicates: count` each is there as often.
+    """
+
+    separators: tuple[str, ...] = (",", ";", "\n")
+    duplicates: Literal["ignore", "count"] = "ignore"
+
+    def __post_init__(self) -> None:
+        if not all(self.separators) or not self.separators:
+            raise ValueError("`separators` are texts that are not empty")
+
+    def __call__(self, answer: Any, expected: Any) -> Score:
+        found, wanted = self.items(answer), self.items(expected)
+        if not all(isinstance(item, str) for item in found):
+            wanted = plain(wanted)  # a spelling counts against texts alone
+        if self.counted(found) == self.counted(wanted):
+            return Score(True)
+        keys = {self.key(item) for item in found}
+        missing = [item for item in wanted if self.key(item) not in keys]
+        keys = {self.key(item) for item in wanted}
+        extra = [item for item in found if self.key(item) not in keys]
+        named = [f"{word} {shown(items)}" for word, items in (("missing", missing), ("too much", extra)) if items]
+        return Score(False, "; ".join(named) or "an item is there too often, or not often enough")
+
+    def counted(self, items: list[Any]) -> Hashable:
+        keys = [self.key(item) for item in items]
+        return counted(keys) if self.duplicates == "count" else frozenset(keys)
+
+    def key(self, item: Any) -> str:
+        """What makes two items one: their text, or the way JSON writes what they are."""
+        return self.folded(item.strip()) if isinstance(item, str) else spelling(item)
+
+    def items(self, value: Any) -> list[Any]:
+        if isinstance(value, str):
+            try:
+                listed = parsed(value)
+            except ValueError:
+                listed = None
+            if not isinstance(listed, list):
+                return [bare for one in self.split(value) if (bare := BULLET.sub("", one).strip())]
+            value = listed
+        return list(value) if isinstance(value, list | tuple) else [value]
+
+    def split(self, text: str) -> list[str]:
+        text = text.replace("\r\n", "\n")
+        first, *others = sorted(self.separators, key=len, reverse=True)
+        return re.split("|".join(map(re.escape, (first, *others))), text)
+
+
+BULLET = re.compile(r"^\s*(?:[-*\u2022]|[0-9]{1,3}[.)])\s+")
+
+
+def spelling(value: Any) -> str:
+    """The way JSON writes a value, the same for equal ones: 1.0 as 1, keys in order."""
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{json.dumps(key)}:{spelling(value[key])}" for key in sorted(value)) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(map(spelling, value)) + "]"
+    if isinstance(value, float) and value.is_integer():
+        return str(spelled(value)) if hasattr(value, "text") else str(int(value))
+    return json.dumps(value, default=str) if not hasattr(value, "text") else str(spelled(value))
+
+
+class Date(Option, frozen=True):
+    """The answer is the expected day, however it is written; see `dates.date_in`.
+
+    `order` says how 05/01/2024 is read, which nothing else can tell. `formats` are further forms, as `strptime` takes
+    them.
+    """
+
+    order: Order = "none"
+    formats: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for form in self.formats:
+            if not names_a_day(form):
+                raise ValueError(f"{form!r} does not name year, month and day; write one such as %d.%m.%Y")
+
+    def __call__(self, answer: Any, expected: Any) -> Score:
+        wanted, found = (date_in(value, self.order, self.formats) for value in (expected, answer))
+        if wanted is None or found is None:
+            return Score(False, f"there is not one date in {shown(expected if wanted is None else answer)}")
+        return Score(found == wanted, "" if found == wanted else f"expected {wanted}, got {found}")
+
+    def unfit(self, expected: Any) -> str | None:
+        if date_in(expected, self.order, self.formats) is None:
+            return Option.unfit(self, expected) or f"{shown(expected)} is not a date"
+        return None
+
+
+class Numeric(Option, frozen=True):
+    """The answer is the expected number, or its last line ends in it; nothing is worked out.
+
+    It may be off by `tolerance`, or by the share `relative` of the expected number, whichever is more. `thousands:
+    accept` reads 1,234 and 1 234 as one number, `decimal: comma` reads 1.234,5; `currency: accept` allows $1,234.
+    `percent: strict` takes 60 % for 60 % alone, `number` for 60 as well, `fraction` for 0.6 as well.
     """
 
     tolerance: float = 0.0
+    relative: float = 0.0
     thousands: Literal["accept", "refuse"] = "accept"
     decimal: Literal["point", "comma"] = "point"
     currency: Literal["accept", "refuse"] = "accept"
     percent: Literal["strict", "number", "fraction"] = "strict"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.tolerance < float("inf"):
-            raise ValueError("`tolerance` is a number of 0 or more")
+        for name in ("tolerance", "relative"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise ValueError(f"`{name}` is a number of 0 or more")
 
     @property
     def notation(self) -> Notation:
@@ -184,12 +335,46 @@ class Numeric(Option, frozen=True):
             number.value / (100 if number.percent and self.percent == "fraction" else 1) for number in (found, wanted)
         )
         slack = max(abs(a), abs(b)) / 10**12 if found.rounded or wanted.rounded else 0
-        return bool(abs(a - b) <= slack + number_of(self.tolerance))
+        return bool(abs(a - b) <= slack + max(number_of(self.tolerance), number_of(self.relative) * abs(b)))
 
     def unfit(self, expected: Any) -> str | None:
         if number_in(expected, self.notation) is None:
             return Option.unfit(self, expected) or f"{shown(expected)} is not a number"
         return None
+
+
+class Python(Option, frozen=True):
+    """What a function of the user's own says of `(answer, expected)`, within `timeout` for each row."""
+
+    function: str
+    timeout: str = "5s"
+
+    def __post_init__(self) -> None:
+        seconds(self.timeout)
+
+    def loaded(self, base: Path | None) -> Own:
+        """The score; raises ScoreFault where the name leads to no function."""
+        try:
+            function = load(self.function, base)
+        except PythonNameFault as fault:
+            raise ScoreFault("function", fault.what, fault.instead) from None
+        if not callable(function) or inspect.iscoroutinefunction(function):
+            what = f"{self.function!r} is not a function that can be called with an answer and what was expected"
+            raise ScoreFault("function", what, "write `def name(answer, expected): …`, not `async`")
+        return Own(OwnScore(self.function, base, seconds(self.timeout), function))
+
+
+class Own(Value, frozen=True):
+    """The score that a user's function is; it raises ScorerFailed where that gives none."""
+
+    score: OwnScore
+
+    def __call__(self, answer: Any, expected: Any) -> Score:
+        right, note = self.score.judged(answer, plain(expected))
+        return Score(right, note or ("" if right else f"expected {shown(expected)}, got {shown(answer)}"))
+
+    def unfit(self, expected: Any) -> str | None:
+        return Option().unfit(expected)
 
 
 class Not(Value, frozen=True):
@@ -208,9 +393,13 @@ class Not(Value, frozen=True):
 
 
 class Bounded(Value, frozen=True):
-    """Any score, for any answer: none is wrong, an endless one is wrong, and nothing is raised."""
+    """Any score, for any answer: none is wrong, an endless one is wrong, and nothing is raised.
+
+    `own` is the user's function that it calls, which may take its time; None where it calls none.
+    """
 
     score: Scorer
+    own: OwnScore | None = None
 
     def __call__(self, answer: Any, expected: Any) -> Score:
         if answer is None:
@@ -221,6 +410,8 @@ class Bounded(Value, frozen=True):
             return Score(False, f"longer than {LONGEST:,} characters")
         try:
             return self.score(answer, expected)
+        except ScorerFailed as why:
+            return Score(False, f"{FAILED}{why}")
         except RecursionError:
             return Score(False, "nested too deeply to be compared")
         except ValueError as error:
@@ -239,38 +430,67 @@ KINDS: dict[str, Callable[..., Scorer]] = {
     "icontains": Icontains,
     "regex": Regex,
     "number": Numeric,
+    "date": Date,
+    "set": Set,
     "json": Json,
 }
-NAMES: tuple[str, ...] = (*KINDS, *(f"not-{name}" for name in KINDS))
+NAMES: tuple[str, ...] = tuple(form + name for form in ("", "not-") for name in (*KINDS, "python"))
 
 
-def scorer(name: str, options: Mapping[str, Any] | None = None) -> Scorer:
-    """The score of this name with these options; raises ScoreFault for an unknown name, option or value."""
-    kind = KINDS.get(name.removeprefix("not-"))
-    if kind is None:
-        if name.removeprefix("not-") in LATER:
+def scorer(name: str, options: Mapping[str, Any] | str | None = None, base: Path | None = None) -> Bounded:
+    """The score of this name with these options; raises ScoreFault for an unknown name, option or value.
+
+    For `python` a text is the name of the function, whose file may stand in the folder `base`.
+    """
+    bare = name.removeprefix("not-")
+    if name not in NAMES:
+        if bare in LATER:
             raise ScoreFault(None, f"the score {name!r} is not in this version")
         raise ScoreFault(None, f"there is no score {name!r}", suggestion(name, NAMES, "scores"))
-    score = configured(name, kind, options or {})
-    return Bounded(Not(score) if name.startswith("not-") else score)
+    score: Any
+    own: OwnScore | None = None
+    if bare == "python":
+        score = called(name, options or {}, base)
+        own = score.score
+    else:
+        score = configured(name, KINDS[bare], {} if options is None or isinstance(options, str) else options)
+    return Bounded(Not(score) if name.startswith("not-") else score, own)
 
 
-def configured(name: str, kind: Callable[..., Scorer], options: Mapping[str, Any]) -> Scorer:
+def called(name: str, options: Mapping[str, Any] | str, base: Path | None) -> Own:
+    """The score that a user's function is."""
+    options = {"function": options} if isinstance(options, str) else options
+    if "function" not in options:
+        raise ScoreFault(None, f"{name!r} needs a function", f'{name}: "module:name", a file beside the YAML')
+    made: Python = configured(name, Python, options)
+    return made.loaded(base)
+
+
+def configured(name: str, kind: Callable[..., Any], options: Mapping[str, Any]) -> Any:
     known = getattr(kind, "__struct_fields__", ())
     for option in options:
         if option not in known:
             raise ScoreFault(
                 str(option), f"{name!r} has no option {option!r}", suggestion(str(option), known, "options")
             )
-    values = plain(dict(options))
+    values = {option: listed(kind, option, value) for option, value in plain(dict(options)).items()}
     for option, value in values.items():
         try:
-            msgspec.convert({option: value}, kind)
+            msgspec.convert({**needed(kind, values), option: value}, kind)
         except msgspec.ValidationError as error:
             choices = get_args(get_type_hints(kind)[option])
             raise ScoreFault(option, f"{option}: {cause(error)}", " or ".join(map(str, choices))) from None
-    made: Scorer = msgspec.convert(values, kind)
-    return made
+    return msgspec.convert(values, kind)
+
+
+def listed(kind: Callable[..., Any], option: str, value: Any) -> Any:
+    """One text where an option takes several is the only one."""
+    return [value] if isinstance(value, str) and get_type_hints(kind)[option] == tuple[str, ...] else value
+
+
+def needed(kind: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that a score cannot be made without."""
+    return {"function": values["function"]} if kind is Python else {}
 
 
 def same(a: Any, b: Any) -> bool:
@@ -285,7 +505,12 @@ def same(a: Any, b: Any) -> bool:
 
 
 def spells(text: str, value: Any) -> bool:
-    """Whether `text` is how JSON would write `value`; a number may be written with more digits than it needs."""
+    """Whether `text` is how JSON would write `value`; a number may be written with more digits than it needs.
+
+    But one whose own spelling has more digits than it needs (3.10 in a YAML file) is that spelling.
+    """
+    if (own := getattr(value, "text", None)) is not None and own != json.dumps(plain(value)):
+        return text.strip() == str(own)
     try:
         return same(json.loads(text.strip(), parse_constant=refused), value)
     except ValueError:
@@ -308,7 +533,8 @@ def refused(constant: str) -> Any:
 
 
 def written(value: Any) -> str:
-    """A text as it is, any other value as JSON writes it."""
+    """A text as it is, a number as it was spelled, any other value as JSON writes it."""
+    value = spelled(value) if not isinstance(value, bool) else value
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 

@@ -1,7 +1,8 @@
 """Tasks: what every arm is given, and what it should answer. Read from JSONL, CSV or YAML.
 
 A byte order mark and CRLF line ends are taken off. Ids are text, so 1 and "1" are one id; without a column `id` tasks
-are numbered from 1. Cells of a CSV file are text, and one that is empty in a reserved column says nothing.
+are numbered from 1. A cell of a CSV file is a text, which each arm reads as the type of its input; one that is empty in
+a reserved column says nothing. What a YAML file expects keeps its spelling: 3.10 is not 3.1 where texts are compared.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from loopworth.runs.usage import Value
-from loopworth.workflows.document import parse, plain, spelled
+from loopworth.workflows.document import parse, spelled
 from loopworth.workflows.faults import Fault, WorkflowFault, nearest, suggestion
 
 RESERVED = ("id", "expected", "expected_route", "approve")
@@ -23,7 +26,11 @@ ONE_OBJECT = 'write one JSON object a line: {"id": 1, "question": "…", "expect
 
 
 class Task(Value, frozen=True):
-    """One case. `fields` are its columns that are not reserved: a workflow's inputs of those names, and tags."""
+    """One case. `fields` are its columns that are not reserved: a workflow's inputs of those names, and tags.
+
+    `cells` are the columns of a CSV file, as the texts that they are there. `places` are the line and the column at
+    which each column of the task stands, where that is known.
+    """
 
     id: str
     fields: dict[str, Any]
@@ -32,14 +39,12 @@ class Task(Value, frozen=True):
     approve: Literal["approve", "reject"] | None = None
     file: str = ""
     line: int = 1
+    cells: dict[str, str] = {}
+    places: dict[str, tuple[int, int]] = {}
 
     @property
     def where(self) -> str:
         return f"{self.file}:{self.line}"
-
-    def given(self, inputs: Collection[str]) -> dict[str, Any]:
-        """The columns that are inputs of these names."""
-        return {name: value for name, value in self.fields.items() if name in inputs}
 
     def tags(self, inputs: Collection[str]) -> dict[str, Any]:
         """The columns that are not."""
@@ -57,20 +62,21 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of one file, and every fault of reading it."""
+    """The rows of one file, and every fault of reading it; `cells` says that all values are texts of a CSV file."""
 
     file: str
     rows: list[Row] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    cells: bool = False
 
     def fault(self, row: Row, name: str, what: str, instead: str = "") -> None:
         self.faults.append(Fault(self.file, *row.places.get(name, (row.line, 1)), what, instead))
 
 
-def read(path: Path | str, rename: Mapping[str, str] | None = None, limit: int | None = None) -> tuple[Task, ...]:
-    """The tasks of a file, the first `limit` of them; `rename` maps names of columns to what they stand for.
+def read(path: Path | str, rename: Mapping[str, str] | None = None) -> tuple[Task, ...]:
+    """The tasks of a file; `rename` maps names of columns to what they stand for.
 
-    Raises WorkflowFault with every fault of the file, also of rows past `limit`.
+    Raises WorkflowFault with every fault of the file.
     """
     table = table_of(Path(path), str(path))
     rows = renamed(table, rename or {})
@@ -80,7 +86,12 @@ def read(path: Path | str, rename: Mapping[str, str] | None = None, limit: int |
         table.faults.append(Fault(table.file, 1, 1, "holds no task"))
     if table.faults:
         raise WorkflowFault(table.faults)
-    return tuple(tasks[:limit])
+    return tuple(tasks)
+
+
+def columns(tasks: Iterable[Task]) -> set[str]:
+    """The columns of any of the tasks that are not reserved."""
+    return {name for task in tasks for name in task.fields}
 
 
 def lacking(tasks: Iterable[Task], names: Collection[str]) -> list[Fault]:
@@ -109,10 +120,10 @@ def pick(tasks: Collection[Task], id: str) -> Task:
 
 def renamed(table: Table, rename: Mapping[str, str]) -> list[Row]:
     """The rows with their columns by the names that they stand for."""
-    columns = {name for row in table.rows for name in row.values}
+    known = {name for row in table.rows for name in row.values}
     for old, new in rename.items():
-        if old not in columns and table.rows:
-            advice = suggestion(old, columns, "columns")
+        if old not in known and table.rows:
+            advice = suggestion(old, known, "columns")
             table.fault(table.rows[0], "", f"there is no column {old!r} to rename to {new!r}", advice)
     rows = []
     for row in table.rows:
@@ -134,8 +145,9 @@ def task_of(table: Table, row: Row, number: int) -> Task | None:
     if id is None:
         return None
     fields = {name: value for name, value in row.values.items() if name not in RESERVED}
-    expected = plain(row.values.get("expected"))
-    return Task(id, fields, expected, route, approve, table.file, row.line)
+    expected = row.values.get("expected")
+    cells = dict(fields) if table.cells else {}
+    return Task(id, fields, expected, route, approve, table.file, row.line, cells, dict(row.places))
 
 
 def id_of(table: Table, row: Row, number: int) -> str | None:
@@ -230,24 +242,47 @@ def column_of(line: str, name: str) -> int:
 
 def from_csv(text: str, file: str) -> Table:
     """Comma-separated cells under a header; a quoted cell may run over several lines."""
-    table = Table(file)
-    records = csv.reader(io.StringIO(text, newline=""), strict=True)
-    begins = 1
+    table = Table(file, cells=True)
+    lines = list(io.StringIO(text, newline=""))
+    records = csv.reader(lines, strict=True)
+    spots, begins = Spots(text, lines), 1
     try:
         header = [name.strip() for name in next(records, [])]
         table.faults.extend(header_faults(header, file))
         begins = records.line_num + 1
         for cells in records:
             if cells:
-                row = Row(dict(zip(header, cells, strict=False)), begins)
-                table.rows.append(Row({name: cell for name, cell in row.values.items() if said(name, cell)}, begins))
+                values = {name: cell for name, cell in zip(header, cells, strict=False) if said(name, cell)}
+                places = dict(zip(header, spots.of_cells(begins, len(cells)), strict=False))
+                table.rows.append(Row(values, begins, places))
                 if len(cells) != len(header):
                     what = f"has {len(cells)} cells, and the header {len(header)}"
-                    table.fault(row, "", what, 'put a cell that has a comma in quotes: "a, b"')
+                    table.faults.append(Fault(file, begins, 1, what, 'put a cell that has a comma in quotes: "a, b"'))
             begins = records.line_num + 1
     except csv.Error as error:
         table.faults.append(Fault(file, begins, 1, f"is not CSV: {error}", "long texts are better kept in JSONL"))
     return table
+
+
+class Spots:
+    """Where the cells of a sound CSV file stand."""
+
+    def __init__(self, text: str, lines: Sequence[str]) -> None:
+        self.text, self.starts = text, [0]
+        for line in lines:
+            self.starts.append(self.starts[-1] + len(line))
+
+    def of_cells(self, line: int, n: int) -> Iterator[tuple[int, int]]:
+        """The line and the column of each of the n cells of the record that begins on this line."""
+        at = self.starts[line - 1]
+        for _ in range(n):
+            row = bisect_right(self.starts, at, hi=len(self.starts) - 1)
+            yield row, at - self.starts[row - 1] + 1
+            match = CELL.match(self.text, at)
+            at = match.end() + 1 if match else at
+
+
+CELL = re.compile(r'"(?:[^"]|"")*"|[^,\r\n]*')
 
 
 def said(name: str, cell: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from loopworth.comparisons.schedule import Planned
-from loopworth.comparisons.scores import Score
+from loopworth.comparisons.scores import FAILED, Score
 from loopworth.runs.outcome import APART, Exit, Outcome
 from loopworth.runs.usage import Usage, Value
 
@@ -50,6 +50,11 @@ class Trial(Value, frozen=True):
     transcript: msgspec.Raw
     events: msgspec.Raw
     calls: msgspec.Raw
+
+    @property
+    def unscored(self) -> bool:
+        """Whether it is wrong because the score of the user's own failed on it."""
+        return self.remark.startswith(FAILED)
 
     @property
     def planned(self) -> Planned:

@@ -72,6 +72,14 @@ class Type:
         return clean(self.adapter.json_schema(by_alias=True))
 
     @cached_property
+    def fields(self) -> dict[str, Type]:
+        """The types of an object's fields, by name; none of any other type."""
+        if not is_model(self.annotation):
+            return {}
+        found = {field.alias or name: field for name, field in self.annotation.model_fields.items()}
+        return {name: Type(name, annotated(field.annotation, field.metadata)) for name, field in found.items()}
+
+    @cached_property
     def model(self) -> type[BaseModel]:
         """A pydantic model for libraries that want one; a type that is no object stands in its field `answer`."""
         if is_model(self.annotation):
@@ -361,6 +369,11 @@ def hint(text: str) -> str:
     word = re.split(r"\W", text, maxsplit=1)[0]
     close = nearest(word, [*LEAVES, "list", "dict", "Literal", "Annotated"]) if word else None
     return f"did you mean `{close}`?" if close else "types: str int float bool date list[…] dict[str, …] Literal[…]"
+
+
+def annotated(annotation: Any, metadata: Iterable[Any]) -> Any:
+    """An annotation with what pydantic has taken off it."""
+    return Annotated[(annotation, *parts)] if (parts := tuple(metadata)) else annotation
 
 
 def is_model(found: Any) -> bool:

@@ -35,6 +35,10 @@ PLAIN = Notation()
         ("\u22125", "-5"),
         (".5", "0.5"),
         ("1e3", "1000"),
+        ("\u20115", "-5"),
+        ("\u20135 \u00b0C", "-5"),
+        ("\u20bf5", "5"),
+        ("1.234 \u20bd", "1.234"),
         ("14kg", "14"),
     ],
 )
@@ -46,7 +50,19 @@ def test_the_last_number_of_the_last_line_is_found(text: str, value: str) -> Non
 
 
 WORDS = ["", "none", "ZRG-14", "x2", "0x1F", "5km2", "1e4000", "True", "9" * 401, "36\nI am not sure."]
-EXPRESSIONS = ["5/0", "9^9^9^9^9", "9**9", "12 + 24", "10-12", "2024-01-05", "12:30", "1.2.3", "1,2,3", "1,2345"]
+EXPRESSIONS = [
+    "5/0",
+    "9^9^9^9^9",
+    "9**9",
+    "12 + 24",
+    "10-12",
+    "2024-01-05",
+    "12:30",
+    "10\u201112",
+    "1.2.3",
+    "1,2,3",
+    "1,2345",
+]
 
 
 @pytest.mark.parametrize("text", [*WORDS, *EXPRESSIONS])
@@ -79,6 +95,30 @@ def test_a_number_is_read_as_it_is_written(whole: int, cents: int) -> None:
         found = number_in(text, PLAIN)
         assert found
         assert found.value == exact
+
+
+GROUPS = [",", " ", "'", "\u2019", "_", "\u00a0", "\u2009", "\u202f"]
+
+
+@given(
+    st.integers(-(10**15), 10**15),
+    st.integers(0, 999),
+    st.sampled_from(["", *GROUPS]),
+    st.sampled_from(["-", "\u2212", "\u2011", "\u2013"]),
+    st.sampled_from([("", ""), ("$", ""), ("\u20ac ", ""), ("", " \u20ac"), ("", "%"), ("", " percent"), ("", " km")]),
+    st.booleans(),
+)
+def test_a_number_is_read_back_in_every_documented_form(
+    whole: int, part: int, group: str, minus: str, around: tuple[str, str], comma: bool
+) -> None:
+    """Groups, minus signs, currency, percent and either decimal mark."""
+    digits = f"{abs(whole):,}".replace(",", "." if comma and group == "," else group)
+    sign = minus if whole < 0 else ""
+    text = f"It is {sign}{around[0]}{digits}{',' if comma else '.'}{part:03}{around[1]}"
+    found = number_in(text, Notation(decimal="comma" if comma else "point"))
+    assert found
+    assert found.value == (-1 if whole < 0 else 1) * Fraction(f"{abs(whole)}.{part:03}")
+    assert found.percent is (around[1] in ("%", " percent"))
 
 
 @pytest.mark.parametrize("part", ["9", "1,", "1 ", "-", "1+", ")", "1\n", "_1", "1,111", "$ ", "1e"])

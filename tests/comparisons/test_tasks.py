@@ -34,7 +34,6 @@ def test_a_task_knows_its_columns_and_its_line() -> None:
     """Inputs and tags by the workflow's inputs; reserved columns apart."""
     found = tasks("t.jsonl", '\n{"id": 7, "question": "q", "k": 2, "expected": 5, "approve": "reject"}\n')[0]
     assert (found.id, found.expected, found.approve, found.where) == ("7", 5, "reject", "t.jsonl:2")
-    assert found.given(["question"]) == {"question": "q"}
     assert found.tags(["question"]) == {"k": 2}
 
 
@@ -62,8 +61,8 @@ def test_ids_are_text_so_that_1_and_one_in_quotes_clash(name: str, text: str) ->
 
 
 def test_tasks_without_an_id_are_numbered() -> None:
-    """From 1, in the order of the file; `limit` takes the first."""
-    found = tasks("t.jsonl", '{"q": "a"}\n\n{"q": "b"}\n{"q": "c"}\n', limit=2)
+    """From 1, in the order of the file."""
+    found = tasks("t.jsonl", '{"q": "a"}\n\n{"q": "b"}\n')
     assert [(task.id, task.line) for task in found] == [("1", 1), ("2", 3)]
 
 
@@ -152,3 +151,18 @@ def test_one_task_is_picked_by_its_id() -> None:
     assert pick(found, "7").id == "7"
     with pytest.raises(LookupError, match="there is no task '99'; did you mean '9'"):
         pick(found, "99")
+
+
+def test_what_a_yaml_file_expects_keeps_its_spelling() -> None:
+    """3.10 is not 3.1 where texts are compared, in a list too."""
+    one, many = tasks("t.yaml", "- {id: 1, expected: 3.10}\n- {id: 2, expected: [3.10, 3.9]}\n")
+    assert (one.expected.text, one.expected) == ("3.10", 3.1)
+    assert [item.text for item in many.expected] == ["3.10", "3.9"]
+
+
+def test_a_cell_knows_its_line_and_column() -> None:
+    """Also behind a cell that runs over lines, and under a renamed column."""
+    first, second = tasks("t.csv", 'id,q,n\r\n1,"a ""b"",\r\nc",5\r\n\r\n22,,7\r\n', rename={"n": "seats"})
+    assert first.places == {"id": (2, 1), "q": (2, 3), "seats": (3, 4)}
+    assert second.places == {"id": (5, 1), "q": (5, 4), "seats": (5, 5)}
+    assert (first.cells, second.cells) == ({"q": 'a "b",\r\nc', "seats": "5"}, {"q": "", "seats": "7"})
