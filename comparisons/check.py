@@ -59,7 +59,6 @@ class Checking:
             *self.unchosen,
             *self.score(),
             *self.controls(),
-            *self.changes(),
             *self.columns(),
             *self.conditions(),
             *self.writes(),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from loopworth.comparisons import tasks
+from loopworth.comparisons.change import vary
 from loopworth.comparisons.check import Checking
 from loopworth.comparisons.spec import Comparison, Tasks
 from loopworth.comparisons.tasks import Task
@@ -70,6 +71,7 @@ class Loaded:
         for arm in comparison.arms.values():
             if isinstance(arm.workflow, str):
                 self.files.add(arm.path("workflow"), arm.at("workflow"), "workflow")
+        self.found += vary(comparison, self.files)
         if isinstance(comparison.tools, str):
             self.files.add(comparison.path("tools"), comparison.at("tools"), "tools")
         self.add_tasks_of(path, comparison)
