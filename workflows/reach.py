@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from loopworth.models import prices
 from loopworth.workflows import chat_model, spec
+from loopworth.workflows.faults import nearest
 from loopworth.workflows.files import Files
 
 
@@ -44,13 +45,14 @@ def reaches(start: spec.Workflow, goal: spec.Workflow, files: Files) -> bool:
 
 
 def usable(workflow: spec.Workflow, files: Files) -> dict[str, spec.Tool]:
-    """The tools that a workflow itself may call."""
+    """The tools that a workflow itself may call; a misspelt one counts as the one that was meant."""
     tools = files.tools(workflow)
     if isinstance(workflow, spec.Loop):
         names = tools if workflow.use is None or isinstance(workflow, spec.OpenLoop) else workflow.use
     else:
         names = [body.call for body in bodies(workflow) if body.call is not None]
-    return {name: tools[name] for name in names if name in tools}
+    meant = (name if name in tools else nearest(name, tools) for name in names)
+    return {name: tools[name] for name in meant if name is not None}
 
 
 def writes(body: spec.Body, tools: Mapping[str, spec.Tool], files: Files) -> bool:
