@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loopworth.comparisons import cells, spec
+from loopworth.comparisons.estimate import Estimate, dearer, estimate
 from loopworth.comparisons.tasks import Task
 from loopworth.workflows.compile import Compiled, build
 from loopworth.workflows.faults import Fault, WorkflowFault
@@ -21,11 +22,13 @@ from loopworth.workflows.variant import Difference
 class Arm:
     """One contender. A pipeline that calls no model (a regular expression, say) is an arm like any other.
 
-    `differences` are those from its file, where the comparison changes something.
+    `estimate` is what a run is expected to take by its files, where that can be told. `differences` are those from its
+    file, where the comparison changes something.
     """
 
     name: str
     workflow: Compiled
+    estimate: Estimate | None = None
     differences: tuple[Difference, ...] = ()
 
     @property
@@ -42,6 +45,12 @@ class Arm:
         """The models it may call, as the files name them."""
         return tuple(sorted({spec.name for spec in self.workflow.models.values()}))
 
+    def dearer(self, other: Arm, times: float) -> bool:
+        """Whether its runs are expected to cost at least so many times as much; False where that cannot be told."""
+        if self.estimate is None or other.estimate is None:
+            return False
+        return dearer(self.estimate, other.estimate, times)
+
 
 def build_arms(form: spec.Comparison, files: Files) -> tuple[Arm, ...]:
     """The arms of a comparison whose files were checked, their tools replaced where the file names fakes.
@@ -54,7 +63,7 @@ def build_arms(form: spec.Comparison, files: Files) -> tuple[Arm, ...]:
         faults += faked(workflow, files, fakes)
         try:
             changed = files.differences.get(id(arm), ())
-            arms.append(Arm(name, build(workflow, files), differences=changed))
+            arms.append(Arm(name, build(workflow, files), estimate(workflow, files), differences=changed))
         except WorkflowFault as fault:
             faults += fault.faults
     if faults:

@@ -32,8 +32,6 @@ def later(comparison: Comparison) -> Iterator[Fault]:
                 yield arm.at(key).fault(f"`{key}` of an arm {LATER}", key=True)
     if "faults" in comparison.given:
         yield comparison.at("faults").fault(f"`faults` of a comparison {LATER}", key=True)
-    if comparison.stop_early:
-        yield comparison.at("stop_early").fault(f"`stop_early: true` {LATER}")
 
 
 class Checking:

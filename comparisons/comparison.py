@@ -32,7 +32,8 @@ from loopworth.workflows.templates import Skipped, Template, TemplateFault, expr
 class Comparison:
     """The arms in order of complexity, the tasks they all meet, and the rule that decides.
 
-    `limits` are the comparison's own: no run is started past them. `harm` is over `answer`, `calls` and `task`. `spec`
+    `limits` are the comparison's own: no run is started past them. Where it is to `stop_early`, it may be extended: the
+    last tasks were added later, so many at each time. `harm` is over `answer`, `calls` and `task`. `spec`
     is the file's content as it was written, `files` the SHA-256 of every file that was read, by path.
     """
 
@@ -50,6 +51,8 @@ class Comparison:
     accept: float | None = None
     harm: Template | None = None
     limits: Limits = Limits()
+    stop_early: bool = False
+    extended: tuple[int, ...] = ()
     spec: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
@@ -57,6 +60,22 @@ class Comparison:
     def own_score(self) -> OwnScore | None:
         """The user's function that says what is right; None where a score of ours does."""
         return self.scorer.own if isinstance(self.scorer, Bounded) else None
+
+    @property
+    def stages(self) -> tuple[tuple[str, ...], ...]:
+        """The ids of the tasks that were chosen at first, then of those added each time."""
+        ids, found = [task.id for task in self.tasks], []
+        for n in (len(ids) - sum(self.extended), *self.extended):
+            found.append(tuple(ids[:n]))
+            del ids[:n]
+        return tuple(found)
+
+    @property
+    def clusters(self) -> dict[str, str] | None:
+        """Each task's template, where tasks of one template count as one."""
+        if self.cluster is None:
+            return None
+        return {task.id: str(task.fields[self.cluster]) for task in self.tasks}
 
     def judge(self, task: Task, outcome: Outcome) -> Score:
         """The answer against `expected`; where a task has only an `expected_route`, the route against that."""
@@ -113,6 +132,7 @@ def built(
         accept=decide.accept,
         harm=None if decide.harm is None else expression(decide.harm),
         limits=Limits() if form.budget is None else Limits(None, None, *map(form.budget.__getattribute__, SPEND)),
+        stop_early=form.stop_early,
         spec=plain(loaded.files.documents[Path(file).resolve()].value),
         files=dict(digests(form, loaded, Path(file), arms, scorer.own)),
     )

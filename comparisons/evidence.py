@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from math import isfinite, log
 from statistics import fmean
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from loopworth.comparisons import intervals
 from loopworth.comparisons.e_process import log_e, log_e_counts, n_more
@@ -152,16 +152,12 @@ def switch_points(pairs: Pairs, delta: float, error: float) -> Interval | None:
     if not pairs.n:
         return None
     near = intervals.tango(pairs.b, pairs.c, pairs.n, 1 - 2 * error) if pairs.whole else None
-    low = highest_ruled_out(pairs, delta, error, near and near[0])
-    return (low, -highest_ruled_out(pairs.swapped, -delta, error, near and -near[1]))
+    low = highest(lambda margin: rules_out_up_to(pairs, margin, error), delta, near and near[0])
+    return (low, -highest(lambda margin: rules_out_from(pairs, -margin, error), -delta, near and -near[1]))
 
 
-def highest_ruled_out(pairs: Pairs, delta: float, error: float, near: float | None) -> float:
-    """The highest margin up to which every gain is ruled out, within `FINE`; -1 if none. `near` is where to look."""
-
-    def out(margin: float) -> bool:
-        return rules_out_up_to(pairs, margin, error)
-
+def highest(out: Callable[[float], bool], delta: float, near: float | None = None) -> float:
+    """The highest margin up to which every gain is ruled `out`, within `FINE`; -1 if none. `near` is where to look."""
     low, high = (delta, 1.0) if out(delta) else (-1.0, delta)
     for probe in () if near is None else (near - 0.02, near + 0.02, near - 0.002, near + 0.002):
         if low < probe < high:
@@ -170,6 +166,49 @@ def highest_ruled_out(pairs: Pairs, delta: float, error: float, near: float | No
         middle = (low + high) / 2
         low, high = (middle, high) if out(middle) else (low, middle)
     return low
+
+
+class Evidence(Protocol):
+    """What the pairs of an arm and the holder rule out, by the tests that its comparison allows.
+
+    `error` is their chance of being wrong on each side; `account` says how it was settled, where there is more to say
+    than that all pairs were looked at once.
+    """
+
+    @property
+    def pairs(self) -> Pairs: ...
+    @property
+    def error(self) -> float: ...
+    @property
+    def account(self) -> str: ...
+    def ruling(self, delta: float) -> Ruling: ...
+    def out_up_to(self, margin: float) -> bool: ...
+    def interval(self) -> Interval | None: ...
+    def switch_points(self, delta: float) -> Interval | None: ...
+    def forecast(self, delta: float) -> int | None: ...
+
+
+class OneLook(Value, frozen=True):
+    """The pairs of a number of tasks that was chosen beforehand, looked at once."""
+
+    pairs: Pairs
+    error: float
+    account: str = ""
+
+    def ruling(self, delta: float) -> Ruling:
+        return ruling(self.pairs, delta, self.error)
+
+    def out_up_to(self, margin: float) -> bool:
+        return rules_out_up_to(self.pairs, margin, self.error)
+
+    def interval(self) -> Interval | None:
+        return interval(self.pairs, self.error)
+
+    def switch_points(self, delta: float) -> Interval | None:
+        return switch_points(self.pairs, delta, self.error)
+
+    def forecast(self, delta: float) -> int | None:
+        return forecast(self.pairs, delta, self.error)
 
 
 def forecast(pairs: Pairs, delta: float, error: float) -> int | None:

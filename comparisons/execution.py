@@ -19,8 +19,9 @@ from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.keeper import Keeper, unasked
 from loopworth.comparisons.result import Result, settled
-from loopworth.comparisons.schedule import Planned, order
+from loopworth.comparisons.schedule import Planned, order, unit_order
 from loopworth.comparisons.scores import Score
+from loopworth.comparisons.stopping import Stopping
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trial import Trial, scored, tried
 from loopworth.models import Model, ModelSpec, ScriptedModel, open_model, prepare
@@ -67,6 +68,7 @@ class Lane:
 
     endpoints: tuple[str, ...]
     slots: int
+    arms: tuple[str, ...]
     due: Iterator[Planned]
     left: int
     done: int = 0
@@ -125,7 +127,9 @@ class Execution:
         self.comparison, self.watch, self.keep, self.open, self.keeper = comparison, watch, keep, open, keeper
         self.arms = {arm.name: arm for arm in comparison.arms}
         self.tasks = {task.id: task for task in comparison.tasks}
-        self.order = order(tuple(self.arms), tuple(self.tasks), comparison.repeats, comparison.seed)
+        self.stopping = Stopping(comparison) if comparison.stop_early and len(self.arms) > 1 else None
+        self.order = self.ordered()
+        self.news = asyncio.Event()
         self.models: dict[str, Model] = {}
         self.specs = {key: spec for arm in comparison.arms for key, spec in arm.workflow.models.items()}
         self.prepared: dict[str, float] = {}
@@ -140,6 +144,12 @@ class Execution:
         self.began, self.start = datetime.now(UTC), time.monotonic()
         self.phase: Phase = "preparing"
         self.phase_began = 0.0
+
+    def ordered(self) -> tuple[Planned, ...]:
+        comparison = self.comparison
+        if self.stopping is None:
+            return order(tuple(self.arms), tuple(self.tasks), comparison.repeats, comparison.seed)
+        return unit_order(tuple(self.arms), self.stopping.units, comparison.repeats)
 
     # -- before and after the clocks ----------------------------------------------------------------------------------
 
@@ -182,8 +192,11 @@ class Execution:
             made=len(self.keeper.made),
             replayed=self.keeper.replayed,
         )
-        verdict = settled(self.comparison, result.final) if result.whole else None
-        return dataclasses.replace(result, verdict=verdict)
+        if not result.whole:
+            return result
+        if self.stopping is not None:
+            return self.stopping.concluded(result)
+        return dataclasses.replace(result, verdict=settled(self.comparison, result.final))
 
     def elapsed(self) -> float:
         return time.monotonic() - self.start
@@ -231,7 +244,10 @@ class Execution:
         for planned in due:
             lanes.setdefault(self.endpoints(self.arms[planned.arm]), []).append(planned)
         slots = {endpoints: self.slots(endpoints) for endpoints in lanes}
-        return [Lane(endpoints, slots[endpoints], iter(runs), len(runs)) for endpoints, runs in lanes.items()]
+        return [
+            Lane(ends, slots[ends], tuple({run.arm: 0 for run in runs}), iter(runs), len(runs))
+            for ends, runs in lanes.items()
+        ]
 
     def endpoints(self, arm: Arm) -> tuple[str, ...]:
         return tuple(sorted({self.models[key].endpoint for key in arm.workflow.models}))
@@ -242,7 +258,7 @@ class Execution:
 
     async def work(self, lane: Lane, attempt: int) -> None:
         """One slot of a lane: run after run."""
-        for planned in lane.due:
+        while (planned := await self.next(lane, attempt)) is not None:
             if self.spent_out():
                 return
             trial = await self.trial(planned, attempt)
@@ -252,6 +268,21 @@ class Execution:
             if trial.exit == "cancelled":
                 return
             self.give_up(trial, lane)
+
+    async def next(self, lane: Lane, attempt: int) -> Planned | None:
+        """The lane's next run. Where the comparison stops early, it waits for what it must know of other lanes."""
+        if self.stopping is None or attempt or self.keeper.replayed:
+            return next(lane.due, None)
+        width = {arm: lane.slots for lane in self.lanes for arm in lane.arms}
+        while not self.stopping.over and not self.stopped:
+            if (planned := self.stopping.due({arm: width[arm] for arm in lane.arms})) is not None:
+                self.stopping.start(planned)
+                return planned
+            if not self.flying and self.stopping.due(width) is None:
+                return None
+            self.news.clear()
+            await self.news.wait()
+        return None
 
     async def trial(self, planned: Planned, attempt: int) -> Trial:
         """One run and its score. A bug of ours, here too, is this trial's end and not the comparison's."""
@@ -296,6 +327,9 @@ class Execution:
         """Keep a trial and tell the watcher."""
         self.flying.pop(trial.planned, None)
         self.trials.append(trial)
+        if self.stopping is not None:
+            self.stopping.take(trial)
+        self.news.set()
         self.usd += trial.usage.usd or 0.0
         self.tokens += trial.usage.counted
         self.unpriced += trial.usage.usd is None
@@ -333,12 +367,20 @@ class Execution:
         for used, limit, words in spent:
             if limit is not None and used >= limit:
                 self.stopped = f"the comparison's budget is used up: {words}"
+        if self.stopped:
+            self.news.set()
         return bool(self.stopped)
 
     def broken(self) -> list[Planned]:
         """The runs that the endpoint failed, in the planned order: all arms' are made once more."""
         failed = {trial.planned for trial in self.trials if trial.exit == "provider_error"}
+        failed -= {trial.planned for trial in self.trials if trial.attempt}
         return [planned for planned in self.order if planned in failed]
+
+    @property
+    def settled(self) -> bool:
+        """Whether there is no more to run; where it stops early, what was made again may call for more."""
+        return self.stopping is None or self.keeper.replayed or self.stopping.over or bool(self.stopped)
 
     def tell(self, last: Trial | None = None, note: str = "") -> None:
         if self.watch is not None:
@@ -373,8 +415,12 @@ async def compare(
     run, interrupted = Execution(comparison, watch, keep, unasked if keeper.replayed else open, keeper), False
     try:
         await run.prepare()
-        await run.through(keeper.due(run.order, 0), 0)
-        await run.through(keeper.due(run.broken(), 1), 1)
+        while True:
+            made = len(run.trials)
+            await run.through(keeper.due(run.order, 0), 0)
+            await run.through(keeper.due(run.broken(), 1), 1)
+            if run.settled or len(run.trials) == made:
+                break
         run.stopped = run.stopped or (keeper.trouble() if keeper.replayed else "")
     except asyncio.CancelledError:
         interrupted = True

@@ -44,6 +44,7 @@ def to_json(result: Result) -> bytes:
                 **levels(found, comparison.group_by),
                 "differences": [] if result.verdict is None else result.verdict.arms,
                 "verdict": result.verdict,
+                "stopped_early": stopped_early(result),
                 "warnings": found.warnings,
                 "words": found.words,
                 "order": result.order,
@@ -51,6 +52,13 @@ def to_json(result: Result) -> bytes:
             }
         )
     )
+
+
+def stopped_early(result: Result) -> list[dict[str, Any]] | None:
+    """What stopping early saved on each arm: runs that were not needed, and US dollars (estimated; null: unknown)."""
+    if not result.spared:
+        return None
+    return [{"arm": s.arm, "made": s.made, "not_needed": s.runs, "usd_saved": s.usd} for s in result.spared]
 
 
 def provenance(result: Result) -> dict[str, Any]:
@@ -86,6 +94,8 @@ def arm(found: ArmFigures) -> dict[str, Any]:
         "billed": found.billed,
         "changed": found.differences,
         "planned": found.planned,
+        "made": found.made,
+        "selected": found.selected,
         **figures(found.figures),
         "latency": {"p50": found.p50, "p95": found.p95, "note": found.p95_words},
         "exits": found.exits,

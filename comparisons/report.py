@@ -11,7 +11,7 @@ from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
 from loopworth.comparisons.quantiles import latency, quantile
-from loopworth.comparisons.result import Result, by_task
+from loopworth.comparisons.result import Result, Spared, by_task
 from loopworth.comparisons.trial import Trial
 from loopworth.models.prices import FREE
 from loopworth.runs.outcome import APART
@@ -55,6 +55,7 @@ class Figures(Value, frozen=True):
 class ArmFigures(Value, frozen=True):
     """One arm's part of the report. Latency is in seconds; `billed` is false where nothing it calls costs money.
 
+    `figures` are None where it ran on tasks selected by another arm's results: then only `made` runs can be told.
     `exits` counts the scored runs by exit reason, `apart` the others. `route` is its accuracy against
     `expected_route`, and `routes` counts (expected, taken): None where no task has one, or the arm took no route.
     """
@@ -64,6 +65,8 @@ class ArmFigures(Value, frozen=True):
     models: tuple[str, ...]
     billed: bool
     planned: int
+    made: int
+    selected: bool
     figures: Figures
     p50: float | None
     p95: float | None
@@ -101,26 +104,35 @@ def report(result: Result) -> Report:
 
 
 def arm_figures(result: Result, arm: Arm) -> ArmFigures:
-    trials = [trial for trial in result.final if trial.arm == arm.name]
+    every = [trial for trial in result.final if trial.arm == arm.name]
+    trials = figured(result, arm.name, every)
     seconds = [trial.latency for trial in trials if trial.right is not None]
     # On the way out of an interrupt nothing may load scipy, so nothing is said about limits there.
-    timing = latency(seconds) if result.whole else None
+    timing = latency(seconds) if result.whole and (seconds or not result.spared) else None
     return ArmFigures(
         arm=arm.name,
         shape=arm.workflow.shape,
         models=arm.models,
         billed=any(spec.provider not in FREE for spec in arm.workflow.models.values()),
         planned=len(result.order) // len(result.comparison.arms),
+        made=len(every),
+        selected=result.counted.get(arm.name, ()) is None,
         figures=figures(result, trials),
         p50=quantile(seconds, 0.5),
         p95=quantile(seconds, 0.95),
         p95_words="" if timing is None or timing.p95_upper is not None else timing.words,
         exits=counts(trial.exit for trial in trials if trial.right is not None),
-        apart=counts(trial.exit for trial in trials if trial.right is None),
+        apart=counts(trial.exit for trial in every if trial.right is None),
         route=route_accuracy(result, trials),
         routes=confusion(result.comparison, trials),
         differences=arm.differences,
     )
+
+
+def figured(result: Result, arm: str, trials: Sequence[Trial]) -> Sequence[Trial]:
+    """The trials that an arm's figures stand on: where a comparison stopped early, not those on selected tasks."""
+    tasks = result.counted.get(arm, frozenset(task.id for task in result.comparison.tasks))
+    return [trial for trial in trials if tasks is not None and trial.task in tasks]
 
 
 def figures(result: Result, trials: Iterable[Trial]) -> Figures:
@@ -184,7 +196,7 @@ def confusion(comparison: Comparison, trials: Sequence[Trial]) -> tuple[tuple[st
 def leveled(result: Result) -> Iterable[Level]:
     """The figures at each level of `group_by`, the levels in order."""
     group = result.comparison.group_by
-    if group is None:
+    if group is None or result.comparison.stop_early:
         return
     of_task = {task.id: task.fields.get(group) for task in result.comparison.tasks}
     for level in sorted(set(map(level_text, of_task.values())), key=level_key):
@@ -227,6 +239,8 @@ def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
         yield f"stopped after {len(result.final)} of {len(result.order)} runs: {result.stopped}"
     if len(arms) == 1:
         yield "one arm alone: nothing is compared"
+    if result.comparison.stop_early and result.comparison.group_by is not None:
+        yield f"no curve by {result.comparison.group_by}: `stop_early: true` runs as few tasks as settle the verdict"
     if result.replayed:
         cost = f"${result.recorded_usd:.6f}".rstrip("0").rstrip(".")
         yield f"replayed from {result.id}: new spend $0; cost ({cost}) and latency are as recorded"
@@ -254,6 +268,14 @@ def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
         yield f"{estimated} runs were cut before the endpoint said what they used; tokens are an upper limit"
     if arm.p95_words:
         yield arm.p95_words
+
+
+def spared_words(spared: Spared) -> str:
+    """What stopping early saved on one arm."""
+    source = "estimated from those made" if spared.made else "assumed from its files"
+    known = "" if spared.usd == 0 else f", and about ${spared.usd or 0:.4g} ({source}) not spent"
+    money = known if spared.usd is not None else ", at a cost that is not known"
+    return f"{spared.arm}: {spared.runs} of {spared.planned} runs were not needed{money}"
 
 
 def words(result: Result) -> str:

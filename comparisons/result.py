@@ -11,6 +11,21 @@ from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.trial import Trial
 from loopworth.comparisons.verdict import Measured, Verdict, decide
+from loopworth.runs.usage import Value
+
+
+class Spared(Value, frozen=True):
+    """What stopping early saved on one arm: of the `planned` runs those that were not needed, and about what they would
+    have cost, None where that cannot be told."""
+
+    arm: str
+    planned: int
+    made: int
+    usd: float | None
+
+    @property
+    def runs(self) -> int:
+        return self.planned - self.made
 
 
 @dataclass(frozen=True)
@@ -20,7 +35,9 @@ class Result:
     `stopped` says why it ended early, and is empty where it did not. `prepared` is the seconds each model took before
     the clocks started. `began` is UTC (ISO 8601). There is no verdict on a part of the plan, nor on a single arm.
     `id` is that of the run store, `made` counts the trials of an earlier part that this one went on from; where it is
-    `replayed`, nothing was spent, and what the trials cost is as recorded.
+    `replayed`, nothing was spent, and what the trials cost is as recorded. Where it stopped early, `spared` says what
+    that saved, and `counted` on which tasks an arm's figures stand: None where its tasks were selected by another's
+    results, so that it has none.
     """
 
     comparison: Comparison
@@ -36,6 +53,8 @@ class Result:
     made: int = 0
     replayed: bool = False
     verdict: Verdict | None = None
+    spared: tuple[Spared, ...] = ()
+    counted: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
 
     @property
     def final(self) -> tuple[Trial, ...]:
@@ -65,7 +84,8 @@ class Result:
             return 130
         scored = {trial.arm for trial in self.final if trial.right is not None}
         failed = any(trial.exit == "harness_error" for trial in self.final)
-        silent = any(arm.name not in scored for arm in self.comparison.arms)
+        ran = {trial.arm for trial in self.final}
+        silent = any(arm.name not in scored and (arm.name in ran or not self.spared) for arm in self.comparison.arms)
         return 3 if self.endpoint_failed or failed or silent else 0
 
 
@@ -108,5 +128,4 @@ def settled(comparison: Comparison, trials: Iterable[Trial]) -> Verdict | None:
     """The verdict on all that was planned; a single arm has none."""
     if len(comparison.arms) < 2:
         return None
-    tags = comparison.cluster and {task.id: str(task.fields[comparison.cluster]) for task in comparison.tasks}
-    return decide(measured(comparison, trials), comparison.rule, tags or None)
+    return decide(measured(comparison, trials), comparison.rule, comparison.clusters)

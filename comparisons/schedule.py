@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from loopworth.runs.usage import Value
+
+Unit: TypeAlias = "tuple[str, ...]"
+"""The tasks that count as one."""
 
 
 class Planned(Value, frozen=True):
@@ -38,3 +42,30 @@ def rotated(arms: Sequence[str], by: int) -> list[str]:
     """The arms, begun at the `by`-th."""
     start = by % len(arms)
     return [*arms[start:], *arms[:start]]
+
+
+def units(stages: Sequence[Sequence[str]], seed: int, clusters: Mapping[str, str] | None = None) -> list[Unit]:
+    """What a comparison that stops early reads one after another: tasks, or all tasks of a cluster, shuffled.
+
+    The units of a stage come after those of the stages before it, whatever is added later.
+    """
+    found = list[Unit]()
+    for number, stage in enumerate(stages):
+        groups: dict[str, list[str]] = {}
+        for task in stage:
+            groups.setdefault(clusters.get(task, task) if clusters else task, []).append(task)
+        shuffled = [tuple(group) for group in groups.values()]
+        random.Random(f"{seed}/{number}" if number else seed).shuffle(shuffled)
+        found += shuffled
+    return found
+
+
+def unit_order(arms: Sequence[str], units: Sequence[Unit], repeats: int) -> tuple[Planned, ...]:
+    """Every arm on every unit, a task's repeats one after another."""
+    return tuple(
+        Planned(arm, task, repeat)
+        for place, unit in enumerate(units)
+        for task in unit
+        for arm in rotated(arms, place)
+        for repeat in range(repeats)
+    )

@@ -7,6 +7,7 @@ from math import ceil, floor
 from loopworth.comparisons.evidence import Pairs, Ruling
 from loopworth.comparisons.intervals import Interval
 from loopworth.comparisons.ratios import Ratio
+from loopworth.comparisons.sequential import Shut
 from loopworth.runs.usage import Value
 
 
@@ -26,9 +27,9 @@ def percent(error: float) -> str:
     return f"{100 * (1 - 2 * error):.4g} %"
 
 
-def paragraph(facts: Facts, reason: str, switch: Interval | None) -> str:
-    """What was found, what it shows, where the verdict would switch, and what it does not show."""
-    parts = [finding(facts), reason, switches(facts, switch), scope(facts)]
+def paragraph(facts: Facts, reason: str, switch: Interval | None, account: str = "") -> str:
+    """What was found, what it shows, how it was settled, where the verdict would switch, and what it does not show."""
+    parts = [finding(facts), reason, account if switch else "", switches(facts, switch), scope(facts)]
     return " ".join(part for part in parts if part)
 
 
@@ -114,6 +115,19 @@ def nothing_right(facts: Facts) -> str:
     return (
         f"Neither got a task right, so there is nothing to compare: undecided, and {facts.against} stays. "
         "Look at some answers and at the score first."
+    )
+
+
+def shut(arm: str, against: str, shut: Shut, delta: float) -> str:
+    """Why an arm that ran on few tasks, or on none, cannot gain enough."""
+    failed = f"{against} was wrong on {shut.failed} of {counted(shut.planned, 'task')}"
+    ran = "it was not run at all" if not shut.ran else f"it was run on {shut.ran} of these alone and got {shut.gained}"
+    unknown = f", and {shut.left_out} without an outcome count as gained" if shut.left_out else ""
+    enough = f"{against} suffices for any above {ceil(shut.limit * 1000) / 1000:.3f}"
+    return (
+        f"{failed}, and {arm} can gain only there: {ran}{unknown}. At most {shut.most} gained of {shut.planned} rule "
+        f"out a gain of {delta:.3g} or more at an error of {shut.level:.3g}: {against} suffices. It says nothing of "
+        f"how often {arm} is right elsewhere. With another smallest gain: {arm} earns for none, {enough}."
     )
 
 

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, Level, Report, report
+from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, Level, Report, report, spared_words
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.sentences import percent
 from loopworth.comparisons.verdict import ArmVerdict
@@ -73,7 +73,9 @@ def changes(found: Report) -> Iterable[RenderableType]:
 
 def rows(arms: tuple[ArmFigures, ...]) -> Iterable[tuple[str, list[str]]]:
     yield "shape", [arm.shape.replace("_", " ") for arm in arms]
-    yield "right", [right(arm.figures.accuracy) for arm in arms]
+    if any(arm.made < arm.planned for arm in arms):
+        yield "runs made", [f"{arm.made} of {arm.planned}" for arm in arms]
+    yield "right", [unfigured(arm) if arm.selected else right(arm.figures.accuracy) for arm in arms]
     yield "95 % interval, %", [limits(arm.figures.accuracy) for arm in arms]
     if any(arm.route for arm in arms):
         yield "route right", [right(arm.route) if arm.route else "-" for arm in arms]
@@ -86,6 +88,11 @@ def rows(arms: tuple[ArmFigures, ...]) -> Iterable[tuple[str, list[str]]]:
     yield "ended", [tally(arm.exits) for arm in arms]
     if any(arm.apart for arm in arms):
         yield "counted apart", [tally(arm.apart) for arm in arms]
+
+
+def unfigured(arm: ArmFigures) -> str:
+    """In the place of an accuracy: where an arm ran only, if at all, says nothing of how often it is right."""
+    return "selected tasks" if arm.made else "not run"
 
 
 def right(found: Accuracy) -> str:
@@ -113,6 +120,8 @@ def amount(found: Amount, form: str) -> str:
 
 def cost(arm: ArmFigures) -> str:
     """US dollars per run."""
+    if arm.selected:
+        return "-"
     if not arm.models:
         return "no model"
     return amount(arm.figures.usd, "${:.4g}") if arm.billed else "not billed"
@@ -217,5 +226,8 @@ def remarks(result: Result, found: Report) -> Iterable[Text]:
         unknown = sum(trial.usage.usd is None for trial in result.trials)
         more = f", and {unknown} runs of unknown cost" if unknown else ""
         yield Text(f"spent: ${result.usd:.4g}{more}")
+    for spared in result.spared:
+        if spared.runs:
+            yield Text("saved: ").append(shown(spared_words(spared)))
     for warning in found.warnings:
         yield Text("warning: ", style="yellow").append(shown(warning), style="not bold")

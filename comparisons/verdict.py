@@ -6,23 +6,15 @@ than the smallest worth having; budget and safety can only veto. Doubt, and a ti
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from loopworth.comparisons import sentences
-from loopworth.comparisons.evidence import (
-    Pairs,
-    Shares,
-    forecast,
-    interval,
-    pair,
-    rules_out_up_to,
-    ruling,
-    switch_points,
-)
+from loopworth.comparisons.evidence import Evidence, OneLook, Pairs, Shares, pair
 from loopworth.comparisons.intervals import Interval
 from loopworth.comparisons.net_benefit import break_even_gain
+from loopworth.comparisons.sequential import Shut
 from loopworth.comparisons.vetoes import Veto, cost_veto, extra, harm_veto, latency_veto, saving
 from loopworth.runs.usage import Value
 
@@ -113,43 +105,59 @@ class Verdict(Value, frozen=True):
     words: str
 
 
-def decide(arms: Sequence[Measured], rule: Rule = DEFAULT, clusters: Mapping[str, str] | None = None) -> Verdict:
+Match: TypeAlias = "tuple[Measured, Measured, Evidence | Shut]"
+"""An arm and the holder on the tasks that count between them, and what these show."""
+
+
+def decide(
+    arms: Sequence[Measured],
+    rule: Rule = DEFAULT,
+    clusters: Mapping[str, str] | None = None,
+    match: Callable[[Measured, Measured], Match] | None = None,
+) -> Verdict:
     """The verdict on `arms`, which stand in order of complexity; `clusters` names each task's template, if any.
 
-    The number of tasks must have been chosen before any result was seen. With K challengers each of the K(K+1)/2 pairs
-    that could be compared gets an equal part of the error. Where any of them lost more than 2 % of its tasks all are
-    undecided. Thin, missing or odd data give a sentence, never an exception.
+    The number of tasks must have been chosen before any result was seen, unless `match` brings evidence that holds at
+    any number. With K challengers each of the K(K+1)/2 pairs that could be compared gets an equal part of the error.
+    Where any of them lost more than 2 % of its tasks all are undecided. Thin, missing or odd data give a sentence,
+    never an exception.
     """
     if not arms:
         raise ValueError("a verdict takes at least one arm")
-    challengers = len(arms) - 1
-    error = rule.error / max(challengers * (challengers + 1) / 2, 1)
-    broken = any(too_many_lost(pair(later.right, earlier.right)) for earlier, later in combinations(arms, 2))
+    error = share(rule.error, len(arms))
+    matched = match or (lambda arm, holder: (arm, holder, OneLook(pair(arm.right, holder.right, clusters), error)))
+    broken = any(too_many_lost(matched(later, earlier)[2].pairs) for earlier, later in combinations(arms, 2))
     holder, earned, judged = arms[0], None, []
     for arm in arms[1:]:
-        judged.append(judge(arm, holder, rule, error, clusters, broken))
+        judged.append(judge(matched(arm, holder), rule, broken))
         if judged[-1].token in EARNS:
             holder, earned = arm, judged[-1].token
     token = earned or (judged[-1].token if judged else "undecided")
     return Verdict(holder.arm, token, tuple(judged), sentences.summary(holder.arm, bool(earned), len(judged)))
 
 
+def share(error: float, arms: int) -> float:
+    """The part of the error that each pair gets."""
+    return error / max(arms * (arms - 1) / 2, 1)
+
+
 def too_many_lost(pairs: Pairs) -> bool:
     return pairs.left_out > MOST_LEFT_OUT * pairs.planned
 
 
-def judge(
-    arm: Measured, holder: Measured, rule: Rule, error: float, clusters: Mapping[str, str] | None, broken: bool
-) -> ArmVerdict:
+def judge(match: Match, rule: Rule, broken: bool) -> ArmVerdict:
     """One challenger against the holder of the place, at its part of the error."""
-    pairs = pair(arm.right, holder.right, clusters)
+    arm, holder, evidence = match
+    if isinstance(evidence, Shut):
+        return judge_shut(arm, holder, evidence, rule, broken)
+    pairs, error = evidence.pairs, evidence.error
     arm, holder = on_common(arm, holder), on_common(holder, arm)
     delta = smallest_gain(arm, holder, rule)
-    limits = interval(pairs, error)
+    limits = evidence.interval()
     facts = sentences.Facts(arm.arm, holder.arm, pairs, limits, delta, error)
     unfit = unusable(arm, holder, broken, facts)
-    token, reason, more = conclusion(arm, holder, rule, facts) if not unfit else ("undecided", unfit, None)
-    switch = switch_points(pairs, delta, error) if delta is not None and not unfit else None
+    token, reason, more = conclusion(arm, holder, rule, facts, evidence) if not unfit else ("undecided", unfit, None)
+    switch = evidence.switch_points(delta) if delta is not None and not unfit else None
     return ArmVerdict(
         arm=arm.arm,
         against=holder.arm,
@@ -160,12 +168,38 @@ def judge(
         difference=pairs.difference,
         interval=limits,
         error=error,
-        words=sentences.paragraph(facts, reason, switch),
+        words=sentences.paragraph(facts, reason, switch, evidence.account),
         min_gain=delta,
         earns_below=switch and switch[0],
         suffices_above=switch and switch[1],
         more=more,
         left_out=pairs.left_out,
+    )
+
+
+def judge_shut(arm: Measured, holder: Measured, gate: Shut, rule: Rule, broken: bool) -> ArmVerdict:
+    """A challenger that has too little to gain; it has no pairs, since it ran on the holder's failures alone."""
+    delta = stated_gain(rule) or MIN_GAIN
+    facts = sentences.Facts(arm.arm, holder.arm, gate.pairs, None, delta, gate.error)
+    unfit = sentences.too_few_kept(facts, MOST_LEFT_OUT) if broken else ""
+    if not unfit and gate.failed == gate.planned and not gate.gained:
+        unfit = sentences.nothing_right(facts)
+    return ArmVerdict(
+        arm=arm.arm,
+        against=holder.arm,
+        token="undecided" if unfit else "suffices",
+        n=gate.planned,
+        b=gate.gained,
+        c=0,
+        difference=None,
+        interval=None,
+        error=gate.error,
+        words=unfit or sentences.shut(arm.arm, holder.arm, gate, delta),
+        min_gain=delta,
+        earns_below=None if unfit else -1.0,
+        suffices_above=None if unfit else gate.limit,
+        more=None,
+        left_out=gate.left_out,
     )
 
 
@@ -181,12 +215,22 @@ def smallest_gain(arm: Measured, holder: Measured, rule: Rule) -> float | None:
 
     None where prices are given and a cost or a latency that they need is unknown.
     """
+    if (stated := stated_gain(rule)) is not None:
+        return stated
+    return paying_gain(rule, extra(arm.usd, holder.usd), extra(arm.seconds, holder.seconds))
+
+
+def stated_gain(rule: Rule) -> float | None:
+    """The smallest gain worth having as the rule says it; None where it follows from the prices."""
     if rule.min_gain is not None:
         return rule.min_gain
-    if rule.correct_is_worth_usd is None and rule.wrong_costs_usd is None:
-        return MIN_GAIN
+    return MIN_GAIN if rule.correct_is_worth_usd is None and rule.wrong_costs_usd is None else None
+
+
+def paying_gain(rule: Rule, money: float | None, seconds: float | None) -> float | None:
+    """What pays for this much more money and time per task."""
     second = rule.second_costs_usd or 0.0
-    money, seconds = extra(arm.usd, holder.usd), extra(arm.seconds, holder.seconds) if second else 0.0
+    seconds = seconds if second else 0.0
     if money is None or seconds is None:
         return None
     gain = break_even_gain(money, seconds, second, rule.correct_is_worth_usd or 0.0, rule.wrong_costs_usd or 0.0)
@@ -206,24 +250,26 @@ def unusable(arm: Measured, holder: Measured, broken: bool, facts: sentences.Fac
     return ""
 
 
-def conclusion(arm: Measured, holder: Measured, rule: Rule, facts: sentences.Facts) -> tuple[Token, str, int | None]:
+def conclusion(
+    arm: Measured, holder: Measured, rule: Rule, facts: sentences.Facts, evidence: Evidence
+) -> tuple[Token, str, int | None]:
     """The token, the sentence with its reason, and how many more tasks would decide: accuracy, savings, vetoes."""
     delta = facts.delta or 0.0
-    found: Token = ruling(facts.pairs, delta, facts.error)
-    cheaper = "" if found in ("earns", "better") else savings(arm, holder, rule, facts)
+    found: Token = evidence.ruling(delta)
+    cheaper = "" if found in ("earns", "better") else savings(arm, holder, rule, facts, evidence)
     if found not in EARNS and not cheaper:
-        more = forecast(facts.pairs, delta, facts.error) if found == "undecided" else None
+        more = evidence.forecast(delta) if found == "undecided" else None
         return found, sentences.reason(facts, found, more), more
     if veto := strongest(vetoes(arm, holder, rule, facts.error)):
         return veto.token, sentences.vetoed(facts, veto.words), None
     return ("earns_cheaper", cheaper, None) if cheaper else (found, sentences.reason(facts, found, None), None)
 
 
-def savings(arm: Measured, holder: Measured, rule: Rule, facts: sentences.Facts) -> str:
+def savings(arm: Measured, holder: Measured, rule: Rule, facts: sentences.Facts, evidence: Evidence) -> str:
     """The sentence that an arm is shown cheaper, faster and not worse; "" where one of the three is not shown."""
     margin = rule.not_worse_by if rule.not_worse_by is not None else (facts.delta or 0.0) / 2
     cost, time = saving(arm.usd, holder.usd, facts.error), saving(arm.seconds, holder.seconds, facts.error)
-    if cost is None or time is None or not rules_out_up_to(facts.pairs, -margin, facts.error):
+    if cost is None or time is None or not evidence.out_up_to(-margin):
         return ""
     return sentences.cheaper(facts, margin, cost, time)
 

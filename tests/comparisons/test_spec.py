@@ -61,7 +61,6 @@ def found(folder, text, **others):
         (comparison("repeats: 0"), "5:10 `repeats` must be at least 1"),
         (comparison("budget: {usd: 0}"), "5:15 `usd` must be more than 0"),
         (comparison("seed: seven"), "5:7 `seed` must be a whole number"),
-        (comparison("stop_early: true"), "5:13 `stop_early: true` is not in this version"),
         (comparison("change: {model.temprature: 0}"), "5:10 unknown key 'temprature' in `model`; did you mean"),
         (comparison("faults: {lookup: {error: x}}"), "5:1 `faults` of a comparison is not in this version"),
         (comparison(arms="{a: {python: 'app:answer'}}"), "4:12 `python` of an arm is not in this version"),

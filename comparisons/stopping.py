@@ -1,0 +1,436 @@
+"""What is still to be run, and what is settled, where a comparison stops early (`stop_early: true`).
+
+Every arm meets the units (tasks, or clusters of them) in one seeded order. A pair of arms is read in that order; a unit
+that an endpoint broke is read at the end of its stage. What is settled depends on the trials alone, not on when they
+ended, so that a comparison that goes on, or is replayed, settles as it did.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from statistics import fmean
+
+import msgspec
+
+from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.evidence import Evidence, pair
+from loopworth.comparisons.power import gain_gate
+from loopworth.comparisons.result import Result, Spared, known_costs, measured
+from loopworth.comparisons.schedule import Planned, rotated, units
+from loopworth.comparisons.sequential import GATE, Course, Running, Shut, split
+from loopworth.comparisons.trial import Trial
+from loopworth.comparisons.verdict import (
+    EARNS,
+    Match,
+    Measured,
+    Verdict,
+    decide,
+    judge,
+    paying_gain,
+    share,
+    stated_gain,
+)
+from loopworth.runs.usage import Value
+
+DEARER = 3.0
+"""How many times as much as the holder an arm must be expected to cost for a gate to pay."""
+
+
+class Measure(Value, frozen=True):
+    """One arm on one task: the share of its runs that were right (None: it cannot be judged), their mean cost, and the
+    latency of the first. `late`: an endpoint broke one of them; `final`: none of them will be made again."""
+
+    right: float | None
+    usd: float | None
+    seconds: float
+    late: bool
+    final: bool
+
+
+def measure(runs: Sequence[Trial]) -> Measure:
+    right = [run.right for run in runs if run.right is not None]
+    usd = [run.usage.usd for run in runs if run.usage.usd is not None]
+    return Measure(
+        right=fmean(right) if len(right) == len(runs) else None,
+        usd=fmean(usd) if len(usd) == len(runs) else None,
+        seconds=min(runs, key=lambda run: run.repeat).latency,
+        late=any(run.attempt or run.exit == "provider_error" for run in runs),
+        final=all(run.attempt or run.exit != "provider_error" for run in runs),
+    )
+
+
+class Gate:
+    """What the holder leaves to be gained. Until it is passed, a dearer arm runs on the holder's failures alone."""
+
+    def __init__(self, tasks: Iterable[str], most: int) -> None:
+        self.most, self.unseen = most, set(tasks)
+        self.planned = len(self.unseen)
+        self.failed, self.unknown = set[str](), set[str]()
+        self.queue = deque[str]()
+        self.outcomes: dict[str, float | None] = {}
+        self.tried, self.gained, self.lost = 0, 0, 0
+
+    def holder(self, task: str, right: float | None) -> None:
+        self.unseen.discard(task)
+        self.unknown.discard(task)
+        if right is None:
+            self.unknown.add(task)
+        elif right < 1:
+            self.failed.add(task)
+            self.queue.append(task)
+            if task in self.outcomes:
+                self.count(self.outcomes[task], 1)
+
+    def arm(self, task: str, right: float | None) -> None:
+        if task in self.failed and task in self.outcomes:
+            self.count(self.outcomes[task], -1)
+        self.outcomes[task] = right
+        if task in self.failed:
+            self.count(right, 1)
+
+    def count(self, right: float | None, by: int) -> None:
+        """The arm's outcome on a task that the holder failed."""
+        self.tried += by
+        self.gained += by * (right == 1)
+        self.lost += by * (right == 0)
+
+    @property
+    def missing(self) -> int:
+        """Tasks without an outcome, which may have been gained."""
+        return len(self.unknown) + self.tried - self.gained - self.lost
+
+    @property
+    def shut(self) -> bool:
+        """Whether it is shown that too little is gained."""
+        return not self.unseen and len(self.unknown) + len(self.failed) - self.lost <= self.most
+
+    @property
+    def passed(self) -> bool:
+        """Whether it has nothing more to say, so that the arm runs on every task."""
+        return self.gained > self.most or (not self.unseen and self.tried == len(self.failed) and not self.shut)
+
+    def due(self, arm: str, started: Collection[Planned]) -> Planned | None:
+        """The next failure to run; none while there may be too few of them."""
+        while self.queue and Planned(arm, self.queue[0], 0) in started:
+            self.queue.popleft()
+        few = len(self.failed) <= self.most
+        return Planned(arm, self.queue[0], 0) if self.queue and not few else None
+
+
+class Reading:
+    """One arm against another: how far the two were read, and what that settled."""
+
+    def __init__(self, arm: str, holder: str, course: Course) -> None:
+        self.arm, self.holder, self.course = arm, holder, course
+        self.place, self.closed = 0, 0
+        self.late, self.read, self.dropped = list[int](), list[int](), list[int]()
+        self.looked: int | None = None
+        self.usd: float | None = 0.0
+        self.extra_usd: float | None = 0.0
+        self.seconds, self.tasks, self.any_right = 0.0, 0, False
+        self.taken: bool | None = None
+
+    def add(self, arm: Measure, holder: Measure) -> float | None:
+        """The difference on one task; None where one of the two cannot be judged."""
+        if arm.right is None or holder.right is None:
+            return None
+        self.tasks += 1
+        self.any_right = self.any_right or arm.right > 0 or holder.right > 0
+        self.seconds += arm.seconds - holder.seconds
+        known = self.extra_usd is not None and arm.usd is not None and holder.usd is not None
+        self.extra_usd = (self.extra_usd or 0.0) + (arm.usd or 0.0) - (holder.usd or 0.0) if known else None
+        return arm.right - holder.right
+
+    @property
+    def cheaper(self) -> bool:
+        """Whether the arm was cheaper and faster so far, and so may earn its place without a gain."""
+        return self.extra_usd is not None and self.extra_usd < 0 and self.seconds < 0
+
+
+class Stopping:
+    """A comparison that stops early, under way or over."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison, self.rule = comparison, comparison.rule
+        self.names = [arm.name for arm in comparison.arms]
+        self.error = share(self.rule.error, len(self.names))
+        self.units = units(comparison.stages, comparison.seed, comparison.clusters)
+        stage_units = (len(units([stage], 0, comparison.clusters)) for stage in comparison.stages)
+        self.ends = list(accumulate(stage_units))
+        self.planned = self.ends[0]
+        self.runs: dict[tuple[str, str], dict[int, Trial]] = {}
+        self.measures: dict[tuple[str, str], Measure] = {}
+        self.trials: dict[tuple[Planned, int], Trial] = {}
+        self.started: set[Planned] = set()
+        self.gates = dict(self.gated())
+        self.queues = {name: self.queue(name) for name in self.names}
+        self.heads = {name: next(queue, None) for name, queue in self.queues.items()}
+        self.readings: dict[tuple[str, str], Reading] = {}
+        self.walk = self.walked()
+
+    def gated(self) -> Iterator[tuple[str, Gate]]:
+        """The gates of the arms that are dear enough, where the tasks are enough for one and each is run once."""
+        comparison, delta = self.comparison, stated_gain(self.rule)
+        if delta is None or comparison.repeats > 1 or comparison.clusters:
+            return
+        most = gain_gate(self.planned, delta, GATE * self.error)
+        for arm in comparison.arms[1:]:
+            if most >= 0 and arm.dearer(comparison.arms[0], DEARER):
+                yield arm.name, Gate(comparison.stages[0], most)
+
+    def queue(self, arm: str) -> Iterator[tuple[int, Planned]]:
+        """All runs of an arm in order, each with the place of its unit: a task's repeats follow each other."""
+        repeats = range(self.comparison.repeats)
+        return ((at, Planned(arm, task, r)) for at, unit in enumerate(self.units) for task in unit for r in repeats)
+
+    # -- what was run -------------------------------------------------------------------------------------------------
+
+    def take(self, trial: Trial) -> None:
+        """A run has ended."""
+        self.started.add(trial.planned)
+        self.trials[trial.planned, trial.attempt] = trial
+        runs = self.runs.setdefault((trial.arm, trial.task), {})
+        runs[trial.repeat] = trial
+        if len(runs) < self.comparison.repeats:
+            return
+        found = self.measures[trial.arm, trial.task] = measure(list(runs.values()))
+        for name, gate in self.gates.items():
+            if trial.arm == self.names[0]:
+                gate.holder(trial.task, found.right)
+            elif trial.arm == name:
+                gate.arm(trial.task, found.right)
+        for reading in self.walk:
+            if trial.arm in (reading.arm, reading.holder):
+                self.read_on(reading)
+        self.walk = self.walked()
+
+    def read_on(self, reading: Reading, over: bool = False) -> None:
+        """Read the units that both arms have met, in order. `over`: what is missing will not be made any more."""
+        while not self.settled(reading):
+            if reading.place in self.ends and reading.closed < reading.place and not self.close(reading, over):
+                return
+            if reading.place == len(self.units):
+                return
+            both = self.both(reading, reading.place)
+            if both is None:
+                return
+            if any(one.late for two in both for one in two):
+                reading.late.append(reading.place)
+            else:
+                self.read(reading, reading.place)
+            reading.place += 1
+
+    def both(self, reading: Reading, place: int) -> list[tuple[Measure, Measure]] | None:
+        """Both arms on each task of a unit; None while there is one that they have not both met."""
+        found = []
+        for task in self.units[place]:
+            arm, holder = (self.measures.get((name, task)) for name in (reading.arm, reading.holder))
+            if arm is None or holder is None:
+                return None
+            found.append((arm, holder))
+        return found
+
+    def read(self, reading: Reading, place: int) -> None:
+        found = [reading.add(arm, holder) for arm, holder in self.both(reading, place) or ()]
+        differences = [difference for difference in found if difference is not None]
+        if not differences:
+            reading.dropped.append(place)
+            return
+        reading.read.append(place)
+        reading.course.read(fmean(differences), self.delta(reading))
+
+    def close(self, reading: Reading, over: bool) -> bool:
+        """The end of a stage: the units that an endpoint broke, and after the first stage the look."""
+        late = [one for place in reading.late for two in self.both(reading, place) or () for one in two]
+        if not over and not all(one.final for one in late):
+            return False
+        while reading.late and not self.settled(reading):
+            self.read(reading, reading.late.pop(0))
+        reading.closed = reading.place
+        if reading.place == self.planned and reading.looked is None:
+            reading.looked = len(reading.read)
+            reading.course.look(self.delta(reading))
+        return True
+
+    def delta(self, reading: Reading) -> float | None:
+        """The smallest gain worth having, by the costs so far where it follows from them."""
+        stated = stated_gain(self.rule)
+        if stated is not None or not reading.tasks:
+            return stated
+        money = None if reading.extra_usd is None else reading.extra_usd / reading.tasks
+        return paying_gain(self.rule, money, reading.seconds / reading.tasks)
+
+    # -- what is settled ----------------------------------------------------------------------------------------------
+
+    def walked(self) -> list[Reading]:
+        """Each challenger against whichever arm holds the place by what was read so far."""
+        holder, walk = self.names[0], list[Reading]()
+        for name in self.names[1:]:
+            walk.append(self.reading(name, holder))
+            holder = name if self.takes(walk[-1]) else holder
+        return walk
+
+    def reading(self, arm: str, holder: str) -> Reading:
+        key = (arm, holder)
+        if key not in self.readings:
+            gated = holder == self.names[0] and arm in self.gates
+            reading = self.readings[key] = Reading(arm, holder, Course(split(self.error, self.planned, gated)))
+            self.read_on(reading)
+        return self.readings[key]
+
+    def takes(self, reading: Reading) -> bool:
+        """Whether the arm has earned the place."""
+        if reading.taken is None and self.settled(reading):
+            found = reading.course.found == "earns" and not self.capped
+            reading.taken = found or (self.complete(reading) and self.judged(reading))
+        return bool(reading.taken)
+
+    def judged(self, reading: Reading) -> bool:
+        by_arm = {one.arm: one for one in self.measured()}
+        return judge(self.match(by_arm[reading.arm], by_arm[reading.holder]), self.rule, False).token in EARNS
+
+    @property
+    def capped(self) -> bool:
+        """Whether an arm has more to show than its answers; the caps are looked at once, at the end of the stage."""
+        return any(cap is not None for cap in (self.rule.max_cost_ratio, self.rule.max_p95, self.rule.max_harm))
+
+    def complete(self, reading: Reading) -> bool:
+        return reading.closed == len(self.units)
+
+    def shut(self, reading: Reading) -> bool:
+        return reading.holder == self.names[0] and reading.arm in self.gates and self.gates[reading.arm].shut
+
+    def settled(self, reading: Reading) -> bool:
+        """Whether no further run could change what is said of this pair, or none is left."""
+        if self.complete(reading) or self.shut(reading):
+            return True
+        match reading.course.found:
+            case "undecided":
+                return False
+            case "earns":
+                return not self.capped
+            case "suffices" if reading.cheaper:
+                return False
+        return reading.any_right
+
+    @property
+    def over(self) -> bool:
+        """Whether every pair that matters is settled."""
+        return all(self.settled(reading) for reading in self.walk)
+
+    # -- what is to be run --------------------------------------------------------------------------------------------
+
+    def due(self, ahead: Mapping[str, int]) -> Planned | None:
+        """The next run to start, of arms that may be so many units `ahead` of what was read."""
+        heads = [head for arm, most in ahead.items() for head in self.head(arm, most)]
+        turn = lambda head: (head[0], rotated(self.names, head[0]).index(head[1].arm))
+        return min(heads, key=turn)[1] if heads else None
+
+    def start(self, planned: Planned) -> None:
+        self.started.add(planned)
+
+    def head(self, arm: str, ahead: int) -> Iterator[tuple[int, Planned]]:
+        """The run that this arm should make now, if any."""
+        open = [reading for reading in self.walk if arm in (reading.arm, reading.holder) and not self.settled(reading)]
+        gate = self.gates.get(arm) if any(r.arm == arm and r.holder == self.names[0] for r in open) else None
+        if gate is not None and not gate.passed:
+            if (planned := gate.due(arm, self.started)) is not None:
+                yield -1, planned
+            return
+        while (head := self.heads[arm]) is not None and head[1] in self.started:
+            self.heads[arm] = next(self.queues[arm], None)
+        if head is None or not open:
+            return
+        waiting = (self.gates.get(reading.arm) for reading in open if reading.holder == arm == self.names[0])
+        gates = any(gate is not None and not gate.passed for gate in waiting)
+        if head[0] < min(reading.place for reading in open) + ahead or (gates and head[0] < self.planned):
+            yield head
+
+    # -- the verdict --------------------------------------------------------------------------------------------------
+
+    def verdict(self) -> Verdict:
+        """The verdict on what was run; nothing more will be."""
+        for reading in list(self.readings.values()):
+            self.read_on(reading, over=True)
+        self.walk = self.walked()
+        return decide(self.measured(), self.rule, match=self.match)
+
+    def concluded(self, result: Result) -> Result:
+        """The result with its verdict, what was spared, and which tasks the figures of each arm are of."""
+        verdict = self.verdict()
+        spared = tuple(self.spared(name, len(result.order) // len(self.names), result.final) for name in self.names)
+        counted = {name: self.figured(name) for name in self.names}
+        return dataclasses.replace(result, verdict=verdict, spared=spared, counted=counted)
+
+    def spared(self, arm: str, planned: int, trials: Sequence[Trial]) -> Spared:
+        runs = [trial for trial in trials if trial.arm == arm]
+        costs = list(known_costs(runs))
+        left = planned - len(runs)
+        usd = fmean(costs) * left if len(costs) == len(runs) and runs else self.assumed(arm, left)
+        return Spared(arm, planned, len(runs), usd)
+
+    def assumed(self, arm: str, runs: int) -> float | None:
+        """What so many runs would cost by the arm's files."""
+        made = next(one.estimate for one in self.comparison.arms if one.name == arm)
+        return None if made is None or made.expected.usd is None else made.expected.usd * runs
+
+    def figured(self, arm: str) -> frozenset[str] | None:
+        """The tasks that an arm's figures are of; None where it ran on selected tasks alone."""
+        if arm == self.names[0]:
+            return frozenset(task.id for task in self.comparison.tasks)
+        mine = [reading for reading in self.walk if arm in (reading.arm, reading.holder)]
+        tasks = frozenset(task for reading in mine for task in self.counted(reading))
+        selected = arm in self.gates and all(self.shut(reading) for reading in mine)
+        return None if selected or not tasks else tasks
+
+    def measured(self) -> list[Measured]:
+        latest = {planned: trial for (planned, _), trial in sorted(self.trials.items(), key=lambda one: one[0][1])}
+        return measured(self.comparison, latest.values())
+
+    def match(self, arm: Measured, holder: Measured) -> Match:
+        """Two arms on the tasks that count between them."""
+        reading = self.reading(arm.arm, holder.arm)
+        self.read_on(reading, over=True)
+        if self.shut(reading):
+            return arm, holder, self.shut_gate(reading)
+        tasks = self.counted(reading)
+        arm, holder = (only(one, tasks) for one in (arm, holder))
+        return arm, holder, self.evidence(reading, arm, holder)
+
+    def evidence(self, reading: Reading, arm: Measured, holder: Measured) -> Evidence:
+        pairs, course = pair(arm.right, holder.right, self.comparison.clusters), reading.course
+        return Running(pairs, self.error, course.shares, course.found, course.by, course.at, reading.looked)
+
+    def counted(self, reading: Reading) -> list[str]:
+        """The tasks that the verdict on a pair rests on, in the order in which they were read: up to where it was
+        settled, and those that were left out on the way."""
+        places = [*reading.read, *reading.dropped]
+        return [task for place in places for task in self.units[place]]
+
+    def shut_gate(self, reading: Reading) -> Shut:
+        gate = self.gates[reading.arm]
+        return Shut(
+            error=self.error,
+            level=GATE * self.error,
+            planned=gate.planned,
+            failed=len(gate.failed),
+            ran=gate.tried,
+            gained=gate.gained,
+            left_out=gate.missing,
+            most=gate.most,
+        )
+
+
+def only(one: Measured, tasks: Iterable[str]) -> Measured:
+    """What an arm came to on these tasks."""
+    kept = list(tasks)
+    return msgspec.structs.replace(
+        one,
+        right={task: one.right.get(task) for task in kept},
+        usd={task: one.usd.get(task) for task in kept},
+        seconds={task: one.seconds[task] for task in kept if task in one.seconds},
+        harmful=None if one.harmful is None else {t: one.harmful[t] for t in kept if t in one.harmful},
+    )
