@@ -6,13 +6,19 @@ import json
 import pathlib
 import re
 import shutil
+import subprocess
+import sys
+from collections.abc import Callable
 from typing import Any
 
+from loopworth.comparisons.result import Result
+from loopworth.workflows.python_name import load, module
 from tests.cli.kit import ROOT
 from tests.endpoint import Received, said
 
 EXAMPLES = ROOT / "examples"
 MODEL = "  name: local/smollm2-135m\n"
+POLICY: Any = module("policy", EXAMPLES)
 FILES = sorted(EXAMPLES.glob("*/*.yaml"))
 
 
@@ -51,3 +57,28 @@ def told(messages: list[dict[str, Any]], tool: str) -> list[str]:
     """The results of one tool, as the loop shows them."""
     head = f"{tool}: "
     return [message["content"].removeprefix(head) for message in messages if message["content"].startswith(head)]
+
+
+def lines(file: pathlib.Path) -> list[dict[str, Any]]:
+    """The rows of a JSONL file."""
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def regenerated(folder: pathlib.Path, example: str, name: str, *options: str) -> str:
+    """A file as the example's generator writes it."""
+    folder.mkdir(exist_ok=True)
+    generator = EXAMPLES / example / "generate.py"
+    subprocess.run([sys.executable, generator, "--to", folder, *options], check=True, timeout=60)
+    return (folder / name).read_text("utf-8")
+
+
+def scripted(example: str) -> Result:
+    """The example's comparison with its policy in the model's place, as `examples/policy.py` runs it."""
+    result: Result = POLICY.run(EXAMPLES / example)
+    return result
+
+
+def policy(example: str) -> Callable[[Received], dict[str, Any]]:
+    """The example's policy behind an endpoint."""
+    chooses = load("policy:policy", EXAMPLES / example)
+    return lambda received: said(json.dumps(chooses(*POLICY.read(received.body["messages"]))))

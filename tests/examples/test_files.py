@@ -30,7 +30,7 @@ def test_a_model_is_always_asked_within_a_limit(file: pathlib.Path) -> None:
     assert text.count(MODEL) == text.count("temperature: 0\n")
 
 
-@pytest.mark.parametrize("folder", ["lookup", "tickets", "ladder"])
+@pytest.mark.parametrize("folder", sorted({file.parent.name for file in FILES}))
 def test_an_example_is_explained(folder: str) -> None:
     """Each has a page that names its files."""
     page = (EXAMPLES / folder / "README.md").read_text("utf-8")
