@@ -95,13 +95,14 @@ class Comparison:
             return True
 
 
-def load(path: str | Path, task: str | None = None, limit: int | None = None) -> Comparison:
+def load(path: str | Path, task: str | None = None, limit: int | None = None, whole: bool = False) -> Comparison:
     """Read a comparison with all its files and check it; nothing is run and no model opened.
 
-    `task` keeps the task of that id alone, `limit` the first so many. Raises WorkflowFault with every fault of every
+    `task` keeps the task of that id alone, `limit` the first so many; `whole` takes all, past the file's own limit.
+    Raises WorkflowFault with every fault of every
     file, and LookupError, which names the nearest id, where there is no such task.
     """
-    loaded = load_files(path).sound()
+    loaded = load_files(path, whole=whole).sound()
     form = loaded.comparisons.get(Path(path).resolve())
     if form is None:
         raise WorkflowFault([Fault(str(path), 1, 1, "is not a comparison", "a comparison starts with `comparison: …`")])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -12,6 +14,7 @@ import msgspec
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import Score
+from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trial import Trial, tried
 from loopworth.runs import kept
 from loopworth.runs.journal import MemoryJournal, Record
@@ -27,6 +30,7 @@ from loopworth.runs.usage import Usage
 from loopworth.runs.world import World
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
+from loopworth.workflows.document import plain
 
 if TYPE_CHECKING:
     from loopworth.comparisons.result import Result
@@ -106,6 +110,12 @@ class StoreKeeper(Keeper):
         self.made = tuple(made)
         return self.of(comparison)
 
+    @classmethod
+    def extending(cls, store: Store, comparison: Comparison, id: str, keep: bool) -> StoreKeeper:
+        """A comparison that ended, and goes on with more tasks: until they are run, it is unfinished again."""
+        store.renew(id, source(comparison))
+        return cls.going_on(store, comparison, id, keep)
+
     def of(self, comparison: Comparison) -> StoreKeeper:
         self.file = place(comparison)
         return self
@@ -160,14 +170,15 @@ class Replayer(Keeper):
 
     replayed = True
 
-    def __init__(self, comparison: Recording, trials: Iterable[Recording]) -> None:
+    def __init__(self, comparison: Recording, trials: Iterable[Recording], early: bool = False) -> None:
+        self.over = early and comparison.kept.state == "done"  # then what was not run was not needed
         self.id, self.note, self.short = comparison.kept.id, comparison.kept.note, ""
         self.recorded = {due_of(one.kept): one for one in trials if one.kept.exit is not None}
 
     def due(self, planned: Iterable[Planned], attempt: int) -> list[Planned]:
         plan = list(planned)
         found = [one for one in plan if (one, attempt) in self.recorded]
-        if attempt == 0 and len(found) < len(plan):
+        if attempt == 0 and len(found) < len(plan) and not self.over:
             self.short = f"the recording holds {len(found)} of {len(plan)} runs" + (self.note and f": {self.note}")
         return found
 
@@ -215,7 +226,25 @@ def place(comparison: Comparison) -> str:
 def source(comparison: Comparison) -> dict[str, Any]:
     """What a comparison is made of: digests of its files, and of the tasks that were chosen."""
     tasks = "\n".join(task.id for task in comparison.tasks)
-    return {"files": dict(comparison.files), "tasks": sha256(tasks.encode()).hexdigest(), "n": len(comparison.tasks)}
+    return {
+        "files": dict(comparison.files),
+        "tasks": sha256(tasks.encode()).hexdigest(),
+        "n": len(comparison.tasks),
+        "stages": comparison.stages,
+        "rows": digest(comparison.tasks),
+    }
+
+
+def digest(tasks: Iterable[Task]) -> str:
+    """Of what is in the tasks, wherever they stand."""
+    rows = [[t.id, t.fields, t.expected, t.expected_route, t.approve] for t in tasks]
+    return sha256(json.dumps(plain(rows), sort_keys=True, default=str).encode()).hexdigest()
+
+
+def tasks_file(comparison: Comparison) -> str:
+    """The file of the tasks, as `Comparison.files` names it."""
+    folder = Path(comparison.file).resolve().parent
+    return next((os.path.relpath(Path(task.file).resolve(), folder) for task in comparison.tasks), "the tasks")
 
 
 def changed(before: Mapping[str, Any], comparison: Comparison) -> list[str]:

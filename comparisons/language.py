@@ -26,12 +26,14 @@ TASK_FILES = (".jsonl", ".ndjson", ".csv")
 class Loaded:
     """What was read, by resolved path.
 
-    `tasks` are those of a comparison (once it is checked, those that count), or of a task file named by itself.
+    `tasks` are those of a comparison (once it is checked, those that count; the `whole` file's, if that is asked for),
+    or of a task file named by itself.
     """
 
     files: Files = field(default_factory=Files)
     comparisons: dict[Path, Comparison] = field(default_factory=dict)
     tasks: dict[Path, tuple[Task, ...]] = field(default_factory=dict)
+    whole: bool = False
     found: list[Fault] = field(default_factory=list)
 
     @property
@@ -105,6 +107,8 @@ class Loaded:
         """Check all that was read."""
         self.files.found += check.faults(self.files)
         for path, comparison in self.comparisons.items():
+            if self.whole and isinstance(comparison.tasks, Tasks):
+                comparison.tasks.limit = None
             checking = Checking(comparison, self.tasks.get(path), self.files)
             self.found += checking.faults()
             if checking.tasks is not None:
@@ -126,12 +130,12 @@ class Loaded:
         return meant
 
 
-def load(*paths: Path | str) -> Loaded:
+def load(*paths: Path | str, whole: bool = False) -> Loaded:
     """Files of any kind, with all the files they refer to, each read once and checked.
 
     All faults of all files are in `Loaded.faults`; `Loaded.sound()` raises them.
     """
-    loaded = Loaded()
+    loaded = Loaded(whole=whole)
     for path in paths:
         loaded.add(Path(path))
     loaded.check()

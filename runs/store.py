@@ -129,6 +129,11 @@ class Store:
         figures = (0, 0, body(usage), usage.tokens, usage.usd, seconds)
         self.submit(lambda db: db.execute(FINISH, (state, None, note, *figures, id, epoch)))
 
+    def renew(self, id: str, input: Any) -> None:
+        """A comparison that ended goes on, made of more."""
+        made_of = body(input)
+        self.submit(lambda db: db.execute("update run set input = ?, state = 'unfinished' where id = ?", (made_of, id)))
+
     def submit(self, work: Work, careful: bool = False) -> Future[Any]:
         return self.writer.submit(work, careful)
 

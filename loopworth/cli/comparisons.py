@@ -32,6 +32,10 @@ def compare(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the last comparison of this file, or with ID.")
     ] = False,
+    extend: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Go on with the last comparison of this file on N more of its tasks."),
+    ] = None,
     replay: Replayed = None,
     store: Place = None,
     no_store: Unkept = False,
@@ -39,15 +43,18 @@ def compare(
 ) -> None:
     """Run every arm on every task, interleaved, and print accuracy, cost, latency and the verdict side by side."""
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
-    from loopworth.cli.keeping import keeper_of, replayer
+    from loopworth.cli.keeping import extension, keeper_of, replayer
     from loopworth.cli.progress import followed
     from loopworth.comparisons.comparison import load
     from loopworth.comparisons.execution import compare as measure
+    from loopworth.comparisons.keeper import Keeper
 
     if id is not None and not resume:
         raise UserFault(f"{id}: one comparison file is run at a time; write --resume {id} to go on with a kept one")
     if resume and (no_store or replay):
         raise UserFault("--resume goes on with what the run store holds: leave out --no-store and --replay")
+    if extend is not None and (no_store or replay or resume or task is not None or limit is not None):
+        raise UserFault("--extend goes on with the last comparison of this file as it was: leave out the other words")
     try:
         comparison = load(file, task=task, limit=limit)
     except LookupError as error:
@@ -57,11 +64,15 @@ def compare(
     async def measured() -> Result:
         nonlocal trouble
         with open_store(store, no_store or replay is not None) as kept:
-            keeper = keeper_of(comparison, kept, resume, id, as_json)
+            given, keeper = comparison, Keeper()
             if replay is not None:
-                keeper = replayer(comparison, recordings(replay, store), replay)
+                given, keeper = replayer(comparison, recordings(replay, store), replay)
+            elif extend is not None and kept is not None:
+                given, keeper = extension(comparison, kept, extend, as_json)
+            elif kept is not None:
+                given, keeper = keeper_of(comparison, kept, resume, id, as_json)
             with followed() as watch:
-                result = await measure(comparison, watch=watch, keep=as_json, keeper=keeper)
+                result = await measure(given, watch=watch, keep=as_json, keeper=keeper)
         trouble = kept is not None and kept.trouble is not None
         if result.id and not result.whole and not result.replayed:
             complain(f"kept as {result.id}: `loopworth compare {file} --resume` goes on with it")

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from loopworth.cli.status import UserFault
 from loopworth.cli.store import found_run, one_comparison
 from loopworth.cli.terminal import complain
 from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.extension import ExtensionFault, extended, kept
 from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper, changed, latest
 from loopworth.runs.kept import Kept
 from loopworth.runs.recording import Recording
 from loopworth.runs.store import Store
 
+Taken: TypeAlias = tuple[Comparison, Keeper]
+"""A comparison with all its tasks, and who makes its runs."""
 
-def keeper_of(comparison: Comparison, store: Store | None, resume: bool, id: str | None, keep: bool) -> Keeper:
+
+def keeper_of(comparison: Comparison, store: Store, resume: bool, id: str | None, keep: bool) -> Taken:
     """Keeps the runs in the store, anew or after those that an earlier part of the comparison made."""
-    if store is None:
-        return Keeper()
     shelf = store.shelf()
     if id is not None:
         before: Kept | None = found_run(shelf, id)
@@ -26,18 +30,44 @@ def keeper_of(comparison: Comparison, store: Store | None, resume: bool, id: str
     if not resume:
         if before is not None and before.state != "done" and not changed(before.input, comparison):
             complain(f"an unfinished comparison of the same files is kept as {before.id}: --resume goes on with it")
-        return StoreKeeper.anew(store, comparison)
+        return comparison, StoreKeeper.anew(store, comparison)
     if before is None:
         complain(f"no comparison of {comparison.file} is kept: this one begins anew")
-        return StoreKeeper.anew(store, comparison)
+        return comparison, StoreKeeper.anew(store, comparison)
+    comparison = taken_up(comparison, before)
     if other := changed(before.input, comparison):
         raise UserFault(
             f"{before.id} cannot be resumed: {', '.join(other)} changed since it began\n"
             "    without --resume a comparison begins anew"
         )
-    return StoreKeeper.going_on(store, comparison, before.id, keep)
+    return comparison, StoreKeeper.going_on(store, comparison, before.id, keep)
 
 
-def replayer(comparison: Comparison, found: list[Recording], name: str) -> Keeper:
+def taken_up(comparison: Comparison, before: Kept) -> Comparison:
+    """The comparison with the tasks that were added to it since it began."""
+    if not before.input or len(before.input.get("stages", ())) < 2:
+        return comparison
+    try:
+        return kept(comparison.file, before.input)
+    except ExtensionFault as fault:
+        raise UserFault(f"{before.id} cannot be taken up: {fault}") from None
+
+
+def extension(comparison: Comparison, store: Store, more: int, keep: bool) -> Taken:
+    """The last comparison of this file, with so many more tasks."""
+    before = latest(store.shelf(), comparison)
+    if before is None:
+        raise UserFault(f"--extend {more}: no comparison of {comparison.file} is kept: run it first")
+    if before.state != "done":
+        raise UserFault(f"--extend {more}: {before.id} is unfinished: --resume goes on with it")
+    try:
+        longer = extended(comparison.file, before.input, more)
+    except ExtensionFault as fault:
+        raise UserFault(f"--extend {more}: {fault}") from None
+    return longer, StoreKeeper.extending(store, longer, before.id, keep)
+
+
+def replayer(comparison: Comparison, found: list[Recording], name: str) -> Taken:
     """Makes the runs of the recorded comparison, as they were recorded."""
-    return Replayer(*one_comparison(found, name, comparison.name))
+    recorded, trials = one_comparison(found, name, comparison.name)
+    return taken_up(comparison, recorded.kept), Replayer(recorded, trials, comparison.stop_early)
