@@ -1,6 +1,7 @@
 """The loop: turn by turn, to an answer or a recorded end."""
 
 import ast
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from loopworth.agents import loop as loop_module
 from loopworth.agents.repetition import Repetition
 from loopworth.runs.budget import Limits
 from loopworth.runs.events import ToolCalled
+from loopworth.tools.python import python_tool
 from tests.agents.kit import DONE, calls, make, results, run
 
 
@@ -144,3 +146,22 @@ def test_the_loop_stays_on_one_screen():
     assert len(bodies) > 4
     names = ["openai", "ollama", "anthropic", "native", "json", "react", "constrained", "open_loop", "gated", "local"]
     assert [name for name in names if name in source.lower()] == []
+
+
+def test_the_reads_of_a_turn_run_side_by_side():
+    """Each read waits for the other: one after another, neither would ever end."""
+    met = asyncio.Barrier(2)
+
+    async def left() -> str:
+        """Look left."""
+        await met.wait()
+        return "left"
+
+    async def right() -> str:
+        """Look right."""
+        await met.wait()
+        return "right"
+
+    tools = {f.__name__: python_tool(f.__name__, f, effect="read", timeout=5) for f in (left, right)}
+    outcome, _ = run(make(tools=tools), calls(("left", {}), ("right", {})), "seen")
+    assert (results(outcome), outcome.answer) == (["left", "right"], "seen")
