@@ -15,8 +15,9 @@ from loopworth.comparisons.arms import Arm, build_arms
 from loopworth.comparisons.language import Loaded
 from loopworth.comparisons.language import load as load_files
 from loopworth.comparisons.own_score import OwnScore
-from loopworth.comparisons.scores import Bounded, Score, Scorer, scorer
+from loopworth.comparisons.scores import Bounded, Not, Score, Scorer, scorer
 from loopworth.comparisons.tasks import Task
+from loopworth.comparisons.trace import Trace, traced
 from loopworth.comparisons.trial import by_route
 from loopworth.comparisons.verdict import Rule
 from loopworth.runs.budget import Limits
@@ -82,6 +83,14 @@ class Comparison:
         if task.expected is None and task.expected_route is not None:
             return by_route(outcome, task.expected_route)
         return self.scorer(outcome.answer, task.expected)
+
+    def trace(self, task: Task, outcome: Outcome) -> Trace:
+        """What the run's events come to; the answer is looked for in observations by a score of ours alone."""
+        scorer, right = self.scorer, None
+        plain_score = isinstance(scorer, Bounded) and scorer.own is None and not isinstance(scorer.score, Not)
+        if task.expected is not None and plain_score:
+            right = lambda value: scorer(value, task.expected).right
+        return traced(outcome, right)
 
     def harmful(self, task: Task, outcome: Outcome) -> bool | None:
         """Whether the run did harm; None where nothing says what harm is. A condition that fails counts as harm."""

@@ -17,12 +17,12 @@ class Slope(NamedTuple):
     se: float
 
 
-def per_step(accuracy: float, k: int) -> float:
+def per_step(accuracy: float, k: float) -> float:
     """The accuracy of one step if k equal, independent steps give `accuracy`."""
     return float(accuracy ** (1 / k))
 
 
-def chain(p: float, k: int) -> float:
+def chain(p: float, k: float) -> float:
     """The accuracy of k equal, independent steps of accuracy p."""
     return float(p**k)
 
@@ -32,7 +32,7 @@ def cumulative_turns(n: int) -> int:
     return n * (n + 1) // 2
 
 
-def cochran_armitage(k: Sequence[int], n: Sequence[int], x: Sequence[float]) -> Trend | None:
+def cochran_armitage(k: Sequence[float], n: Sequence[int], x: Sequence[float]) -> Trend | None:
     """The trend of k right of n over the levels x, two-sided. Cochran 1954, Biometrics 10:417; Armitage 1955, 11:375.
 
     None where nothing can trend: one level, or every answer alike.

@@ -302,7 +302,10 @@ class Execution:
             note, score = f"{type(bug).__name__}: {bug}", None
             told = traceback.format_exc()
             outcome = msgspec.structs.replace(outcome, exit="harness_error", note=note, traceback=told)
-        trial = tried(planned, outcome, score, attempt=attempt, began=began, harmful=harmful, keep=self.keep)
+        trace = self.comparison.trace(task, outcome)
+        trial = tried(
+            planned, outcome, score, attempt=attempt, began=began, harmful=harmful, keep=self.keep, trace=trace
+        )
         self.keeper.keep(trial, outcome)
         return trial
 

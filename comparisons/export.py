@@ -9,9 +9,11 @@ from typing import Any
 
 import msgspec
 
+from loopworth.comparisons.curve import Curve
 from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, Figures, Report, report
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.tasks import Task
+from loopworth.comparisons.trace import Trace
 from loopworth.comparisons.trial import Trial, encoded
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.usage import Usage
@@ -42,6 +44,10 @@ def to_json(result: Result) -> bytes:
                 "recorded_usd": result.recorded_usd,
                 "arms": [arm(one) for one in found.arms],
                 **levels(found, comparison.group_by),
+                "ends": list(map(msgspec.structs.asdict, found.ends)),
+                "steps": list(map(msgspec.structs.asdict, found.steps)),
+                "answer_seen": list(map(msgspec.structs.asdict, found.seen)),
+                "batching": [{**msgspec.structs.asdict(one), "source": "estimated"} for one in found.batching],
                 "differences": [] if result.verdict is None else result.verdict.arms,
                 "verdict": result.verdict,
                 "stopped_early": stopped_early(result),
@@ -97,6 +103,8 @@ def arm(found: ArmFigures) -> dict[str, Any]:
         "made": found.made,
         "selected": found.selected,
         **figures(found.figures),
+        "answered": found.answered,
+        "passes": [msgspec.structs.asdict(one) for one in found.passes],
         "latency": {"p50": found.p50, "p95": found.p95, "note": found.p95_words},
         "exits": found.exits,
         "apart": found.apart,
@@ -128,17 +136,31 @@ def levels(found: Report, group: str | None) -> dict[str, Any]:
     if group is None:
         return {}
     rows = [{"level": one.level, "arm": one.arm, **figures(one.figures)} for one in found.levels]
-    return {"group_by": group, "levels": rows, "accepted": found.accepted}
+    curves = [curve(one) for one in found.curves]
+    return {"group_by": group, "levels": rows, "curves": curves, "accepted": found.accepted}
+
+
+def curve(found: Curve) -> dict[str, Any]:
+    return {
+        "arm": found.arm,
+        "points": [msgspec.structs.asdict(point) for point in found.points],
+        "trend": found.trend and found.trend._asdict(),
+        "fit": found.fit and msgspec.structs.asdict(found.fit),
+        "words": found.words,
+    }
 
 
 def trial(one: Trial, task: Task) -> dict[str, Any]:
     """A trial, with its task's expected answer beside what was answered."""
     fields = msgspec.structs.asdict(one)
+    trace: Trace = fields.pop("trace")
     return {
         **fields,
         "expected": plain(task.expected),
         "expected_route": task.expected_route,
         "usage": usage(one.usage),
+        "answered": trace.answered,
+        "calls_after_answer_seen": trace.after,
     }
 
 

@@ -15,6 +15,7 @@ from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.tasks import Task
+from loopworth.comparisons.trace import Trace, traced
 from loopworth.comparisons.trial import Trial, tried
 from loopworth.runs import kept
 from loopworth.runs.journal import MemoryJournal, Record
@@ -100,10 +101,12 @@ class StoreKeeper(Keeper):
         shelf = store.shelf()
         epoch = store.resume(id).epoch
         self, scores = cls(store, id, epoch, shelf.run(id).began), shelf.scores(id)
-        made: list[Trial] = []
+        tasks, made = {task.id: task for task in comparison.tasks}, list[Trial]()
         for one in shelf.trials(id):
             if one.state == "done":
-                made.append(trial_of(one, scores[one.id], shelf.outcome(one.id) if keep else None))
+                outcome = shelf.outcome(one.id) or Outcome()
+                trace = comparison.trace(tasks[str(one.task)], outcome) if one.task in tasks else traced(outcome)
+                made.append(trial_of(one, scores[one.id], outcome, trace, keep))
             else:
                 self.begun[due_of(one)] = one.id
             self.number = max(self.number, int(one.id.rpartition(".")[2]))
@@ -267,11 +270,11 @@ def due_of(one: Kept) -> Due:
     return Planned(str(one.arm), str(one.task), one.repeat or 0), one.attempt or 0
 
 
-def trial_of(one: Kept, score: kept.Score, outcome: Outcome | None) -> Trial:
-    """A trial as it was when it ended; its transcript where the outcome is given."""
+def trial_of(one: Kept, score: kept.Score, outcome: Outcome, trace: Trace, keep: bool) -> Trial:
+    """A trial as it was when it ended; with its transcript where that is to be kept."""
     planned, attempt = due_of(one)
     found = Score(score.right, score.remark) if score.right is not None else None
-    trial = tried(planned, outcome or Outcome(), found, attempt=attempt, began=score.began, keep=outcome is not None)
+    trial = tried(planned, outcome, found, attempt=attempt, began=score.began, keep=keep, trace=trace)
     return msgspec.structs.replace(
         trial,
         exit=one.exit,

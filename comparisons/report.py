@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
+from loopworth.comparisons import spending
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.curve import Curve, Point, curve
 from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
 from loopworth.comparisons.quantiles import latency, quantile
+from loopworth.comparisons.reliability import pass_shares
 from loopworth.comparisons.result import Result, Spared, by_task
+from loopworth.comparisons.spending import Batching, End, Seen, StepCost
 from loopworth.comparisons.trial import Trial
 from loopworth.models.prices import FREE
 from loopworth.runs.outcome import APART
@@ -52,11 +56,20 @@ class Figures(Value, frozen=True):
     usd: Amount
 
 
+class Passes(Value, frozen=True):
+    """pass^k: the chance that k runs of a task are all right, with a 95 % interval."""
+
+    k: int
+    share: float
+    interval: Interval | None
+
+
 class ArmFigures(Value, frozen=True):
     """One arm's part of the report. Latency is in seconds; `billed` is false where nothing it calls costs money.
 
     `figures` are None where it ran on tasks selected by another arm's results: then only `made` runs can be told.
-    `exits` counts the scored runs by exit reason, `apart` the others. `route` is its accuracy against
+    `answered` counts the scored runs that left an answer; the others are wrong. `exits` counts the scored runs by exit
+    reason, `apart` the others. `route` is its accuracy against
     `expected_route`, and `routes` counts (expected, taken): None where no task has one, or the arm took no route.
     """
 
@@ -68,6 +81,8 @@ class ArmFigures(Value, frozen=True):
     made: int
     selected: bool
     figures: Figures
+    answered: int
+    passes: tuple[Passes, ...]
     p50: float | None
     p95: float | None
     p95_words: str
@@ -91,7 +106,12 @@ class Report(Value, frozen=True):
 
     arms: tuple[ArmFigures, ...]
     levels: tuple[Level, ...]
+    curves: tuple[Curve, ...]
     accepted: dict[str, str | None]
+    ends: tuple[End, ...]
+    steps: tuple[StepCost, ...]
+    seen: tuple[Seen, ...]
+    batching: tuple[Batching, ...]
     warnings: tuple[str, ...]
     words: str
 
@@ -99,13 +119,29 @@ class Report(Value, frozen=True):
 def report(result: Result) -> Report:
     """The figures of a comparison."""
     arms = tuple(arm_figures(result, arm) for arm in result.comparison.arms)
-    levels = tuple(leveled(result))
-    return Report(arms, levels, accepted(result.comparison, levels), tuple(warnings(result, arms)), words(result))
+    levels, runs = tuple(leveled(result)), {arm.name: shown_trials(result, arm.name) for arm in result.comparison.arms}
+    return Report(
+        arms=arms,
+        levels=levels,
+        curves=tuple(curved(result, levels)),
+        accepted=accepted(result.comparison, levels),
+        ends=tuple(end for name, trials in runs.items() for end in spending.ends(name, trials)),
+        steps=tuple(step for name, trials in runs.items() for step in spending.steps(name, trials)),
+        seen=tuple(seen for name, trials in runs.items() if (seen := spending.seen(name, trials))),
+        batching=tuple(one for arm in result.comparison.arms if (one := spending.batching(arm, runs[arm.name]))),
+        warnings=tuple(warnings(result, arms)),
+        words=words(result),
+    )
+
+
+def shown_trials(result: Result, arm: str) -> Sequence[Trial]:
+    return figured(result, arm, [trial for trial in result.final if trial.arm == arm])
 
 
 def arm_figures(result: Result, arm: Arm) -> ArmFigures:
     every = [trial for trial in result.final if trial.arm == arm.name]
     trials = figured(result, arm.name, every)
+    scored = [trial for trial in trials if trial.right is not None]
     seconds = [trial.latency for trial in trials if trial.right is not None]
     # On the way out of an interrupt nothing may load scipy, so nothing is said about limits there.
     timing = latency(seconds) if result.whole and (seconds or not result.spared) else None
@@ -118,6 +154,8 @@ def arm_figures(result: Result, arm: Arm) -> ArmFigures:
         made=len(every),
         selected=result.counted.get(arm.name, ()) is None,
         figures=figures(result, trials),
+        answered=sum(trial.trace.answered for trial in scored),
+        passes=passes(result, scored),
         p50=quantile(seconds, 0.5),
         p95=quantile(seconds, 0.95),
         p95_words="" if timing is None or timing.p95_upper is not None else timing.words,
@@ -162,6 +200,16 @@ def accuracy(result: Result, runs: Sequence[Trial], right: Callable[[Trial], boo
     return Accuracy(
         hits, len(runs), n, share, wilson_clustered(shares, repeats) if clustered else wilson(sum(shares), n)
     )
+
+
+def passes(result: Result, runs: Sequence[Trial]) -> tuple[Passes, ...]:
+    """pass^k for each k of repeats, over the tasks that had all of their runs; none without repeats."""
+    repeats = result.comparison.repeats
+    right = [sum(bool(run.right) for run in of) for of in by_task(runs).values() if len(of) == repeats]
+    if repeats < 2 or not right or not result.whole:
+        return ()
+    shares = {k: pass_shares(right, repeats, k) for k in range(1, repeats + 1)}
+    return tuple(Passes(k, fmean(share), wilson_clustered(share, repeats)) for k, share in shares.items())
 
 
 def counts(words: Iterable[str]) -> dict[str, int]:
@@ -215,6 +263,20 @@ def level_key(level: str) -> tuple[int, float, str]:
         return (0, float(level), level)
     except ValueError:
         return (1, 0.0, level)
+
+
+def curved(result: Result, levels: Sequence[Level]) -> Iterable[Curve]:
+    """The curve of each arm over the levels of `group_by`."""
+    group = result.comparison.group_by or ""
+    for arm in result.comparison.arms if levels else ():
+        mine = [level for level in levels if level.arm == arm.name]
+        points = [Point(one.level, right_tasks(one), one.figures.accuracy.n) for one in mine]
+        yield curve(arm.name, group, points, test=result.whole)
+
+
+def right_tasks(level: Level) -> float:
+    """How many tasks were right, by shares where each was run several times."""
+    return (level.figures.accuracy.share or 0.0) * level.figures.accuracy.n
 
 
 def accepted(comparison: Comparison, levels: Sequence[Level]) -> dict[str, str | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -12,6 +12,7 @@ from rich.text import Text
 from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, Level, Report, report, spared_words
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.sentences import percent
+from loopworth.comparisons.spending import Batching, Seen
 from loopworth.comparisons.verdict import ArmVerdict
 
 LONGEST = 400
@@ -25,6 +26,7 @@ def render(result: Result) -> RenderableType:
         arms_table(found),
         *changes(found),
         *levels_table(result, found),
+        *spending_tables(found),
         *routes_tables(found),
         *differences(result),
         Group(*remarks(result, found)),
@@ -77,6 +79,12 @@ def rows(arms: tuple[ArmFigures, ...]) -> Iterable[tuple[str, list[str]]]:
         yield "runs made", [f"{arm.made} of {arm.planned}" for arm in arms]
     yield "right", [unfigured(arm) if arm.selected else right(arm.figures.accuracy) for arm in arms]
     yield "95 % interval, %", [limits(arm.figures.accuracy) for arm in arms]
+    if any(arm.answered < arm.figures.accuracy.runs for arm in arms):
+        yield "right of answered", [of(arm.figures.accuracy, arm.answered) for arm in arms]
+    if any(arm.apart for arm in arms):
+        yield "right of all runs", [of(arm.figures.accuracy, arm.made) for arm in arms]
+    for k in sorted({one.k for arm in arms for one in arm.passes if one.k > 1}):
+        yield f"right {k} of {k}, %", [passed(arm, k) for arm in arms]
     if any(arm.route for arm in arms):
         yield "route right", [right(arm.route) if arm.route else "-" for arm in arms]
     yield "model calls", [number(arm.figures.model_calls) for arm in arms]
@@ -99,10 +107,24 @@ def right(found: Accuracy) -> str:
     return f"{found.right}/{found.runs}" + ("" if found.share is None else f" {100 * found.share:.0f} %")
 
 
+def of(found: Accuracy, runs: int) -> str:
+    return f"{found.right}/{runs}" if runs else "-"
+
+
+def passed(arm: ArmFigures, k: int) -> str:
+    """pass^k, with its interval."""
+    return next((f"{100 * one.share:.0f} ({span(one.interval)})" for one in arm.passes if one.k == k), "-")
+
+
 def limits(found: Accuracy) -> str:
-    if found.interval is None:
+    return span(found.interval)
+
+
+def span(interval: tuple[float, float] | None) -> str:
+    """An interval of shares, in per cent."""
+    if interval is None:
         return "-"
-    low, high = (f"{100 * end:.1f}" for end in found.interval)
+    low, high = (f"{100 * end:.1f}" for end in interval)
     return f"{low}-{high}"
 
 
@@ -156,7 +178,9 @@ def levels_table(result: Result, found: Report) -> Iterable[RenderableType]:
         column.no_wrap = True
     yield headed(f"by {name}", made)
     least = f"accept {result.comparison.accept or 0:.3g}: the lower limit of"
+    yield from (Text(f"{shown(one.arm)}: {shown(one.words)}") for one in found.curves)
     yield from (Text(f"{least} {shown(arm)} {under(name, first)}") for arm, first in found.accepted.items())
+    yield Text()
 
 
 def under(name: str, first: str | None) -> str:
@@ -168,6 +192,67 @@ def level_row(level: Level, arm: ArmFigures) -> list[str]:
     calls = [number(found.model_calls), number(found.tool_calls), amount(found.tokens, "{:,.0f}")]
     usd = amount(found.usd, "${:.4g}") if arm.billed else cost(arm)
     return [shown(level.level), shown(level.arm), right(found.accuracy), limits(found.accuracy), *calls, usd]
+
+
+# -- what the runs were spent on --------------------------------------------------------------------------------------
+
+
+def spending_tables(found: Report) -> Iterable[RenderableType]:
+    """How runs ended, where any ended otherwise than well; what each step took; what came after the answer was seen."""
+    arms = {arm.arm: arm for arm in found.arms}
+    if any(end.exit != "success" for end in found.ends):
+        made = table("arm", "ended", "runs", "right", "wrong", "tokens", "cost", left=2)
+        for end in found.ends:
+            counts = [str(end.runs), str(end.right), str(end.wrong)]
+            made.add_row(
+                *map(Text, [shown(end.arm), end.exit, *counts, whole(end.tokens), money(end.usd, arms[end.arm])])
+            )
+        yield headed("how runs ended, and what they cost in all", made)
+    if any(step.model_calls for step in found.steps):
+        yield headed("by step, or turn of a loop: means of the runs that came to it", steps_table(found, arms))
+    for one in found.seen:
+        if one.seen or one.capped:
+            yield Text(f"{shown(one.arm)}: {seen_words(one)}")
+    for batch in found.batching:
+        yield Text(f"{shown(batch.arm)}: {batching_words(batch)}")
+    if found.seen or found.batching:
+        yield Text()
+
+
+def steps_table(found: Report, arms: Mapping[str, ArmFigures]) -> Table:
+    made = table("arm", "step", "runs", "model calls", "tool calls", "tokens", "cost", left=2)
+    for step in found.steps:
+        calls = [str(step.runs), number(step.model_calls), number(step.tool_calls)]
+        made.add_row(
+            *map(Text, [shown(step.arm), shown(step.step), *calls, whole(step.tokens), money(step.usd, arms[step.arm])])
+        )
+    return made
+
+
+def whole(tokens: float | None) -> str:
+    return "unknown" if tokens is None else f"{tokens:,.0f}"
+
+
+def money(usd: float | None, arm: ArmFigures) -> str:
+    if not arm.models or not arm.billed:
+        return cost(arm)
+    return "unknown" if usd is None else f"${usd:.4g}"
+
+
+def seen_words(one: Seen) -> str:
+    """What was asked of a model after the answer stood in an observation; one call is needed to give it."""
+    words = f"the expected answer stood in an observation in {one.seen} of {one.runs} runs"
+    words += f", and {one.after:.3g} model calls came after it on average (giving it takes one)" if one.after else ""
+    return words + (f"; of {one.capped} runs that ended at a limit {one.capped_seen} had it" if one.capped else "")
+
+
+def batching_words(one: Batching) -> str:
+    ratio = f"{one.model_calls:.3g} model calls for {one.tool_calls:.3g} tool calls a run ({one.ratio:.2f} each)"
+    if one.tool_calls <= one.asking:
+        return f"{ratio}; no turn asked for several at once"
+    worth = "" if one.usd is None or not one.usd else f", ${one.usd:.4g} a run"
+    more = "" if one.tokens is None else f", which saves about {one.tokens:,.0f} input tokens{worth} (estimated)"
+    return f"{ratio}; turns asked for several at once{more}: an arm with `parallel: false` would measure it"
 
 
 def routes_tables(found: Report) -> Iterable[RenderableType]:

@@ -10,11 +10,13 @@ import msgspec
 
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import FAILED, Score
+from loopworth.comparisons.trace import Trace
 from loopworth.runs.outcome import APART, Exit, Outcome
 from loopworth.runs.usage import Usage, Value
 
 ENCODER = msgspec.json.Encoder(enc_hook=str)
 NOTHING = msgspec.Raw(b"null")
+UNTRACED = Trace()
 
 Harm: TypeAlias = Callable[[Mapping[str, Any]], bool]
 """Whether a run did harm, by `answer`, `calls` and `task`."""
@@ -25,8 +27,8 @@ class Trial(Value, frozen=True):
 
     `right` is None where the run says nothing about its arm (`runs.outcome.APART`). `attempt` is 1 for the rerun of a
     provider error. `began` is when the run got its slot, in seconds since the comparison began: until then it queued.
-    `latency` is `seconds` without what the run spent queueing or sleeping off a rate limit. The last four are JSON,
-    encoded when the run ended, and null where nobody asked to keep them.
+    `latency` is `seconds` without what the run spent queueing or sleeping off a rate limit. `answer`, `transcript`,
+    `events` and `calls` are JSON, encoded when the run ended, and null where nobody asked to keep them.
     """
 
     arm: str
@@ -50,6 +52,7 @@ class Trial(Value, frozen=True):
     transcript: msgspec.Raw
     events: msgspec.Raw
     calls: msgspec.Raw
+    trace: Trace = UNTRACED
 
     @property
     def unscored(self) -> bool:
@@ -70,6 +73,7 @@ def tried(
     began: float = 0.0,
     harmful: bool | None = None,
     keep: bool = True,
+    trace: Trace = UNTRACED,
 ) -> Trial:
     """The trial that a run leaves; without a score it is counted apart."""
     return Trial(
@@ -94,6 +98,7 @@ def tried(
         transcript=encoded(outcome.transcript) if keep else NOTHING,
         events=encoded(outcome.events) if keep else NOTHING,
         calls=encoded(outcome.calls) if keep else NOTHING,
+        trace=trace,
     )
 
 
