@@ -13,7 +13,7 @@ def call(tool, arguments='{"n": 1}'):
 
 
 def verdicts(calls, rule=None, repeatable=()):
-    watch = Watch(rule or Repetition(), {tool: True for tool in repeatable})
+    watch = Watch(rule or Repetition(), dict.fromkeys(repeatable, True))
     return [(stop := watch.see(c)) and stop[0] for c in calls], watch.stopped
 
 
