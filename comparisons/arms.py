@@ -8,11 +8,12 @@ from typing import Any
 
 from loopworth.comparisons import cells, spec
 from loopworth.comparisons.estimate import Estimate, dearer, estimate
+from loopworth.comparisons.fakes import stand_in
 from loopworth.comparisons.tasks import Task
 from loopworth.workflows.compile import Compiled, build
 from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.files import Files
-from loopworth.workflows.overrides import laid_over, loosened
+from loopworth.workflows.overrides import loosened
 from loopworth.workflows.reach import reached
 from loopworth.workflows.spec import Tool, Workflow
 from loopworth.workflows.variant import Difference
@@ -91,7 +92,3 @@ def faked(workflow: Workflow, files: Files, fakes: Mapping[str, Tool]) -> list[F
             faults += loosened(name, real[name], fakes[name])
         files.merged[id(one)] = {name: stand_in(tool, fakes.get(name)) for name, tool in real.items()}
     return faults
-
-
-def stand_in(tool: Tool, fake: Tool | None) -> Tool:
-    return tool if fake is None else laid_over(tool.model_copy(update={"with_": {}}), fake)

@@ -8,9 +8,11 @@ from typing import Any, get_args, get_origin
 
 from loopworth.comparisons.cells import misfits, typed
 from loopworth.comparisons.choice import chosen
+from loopworth.comparisons.fakes import unfit
 from loopworth.comparisons.scores import NAMES, ScoreFault, Scorer, scorer
 from loopworth.comparisons.spec import Comparison, Tasks
 from loopworth.comparisons.tasks import RESERVED, Task, columns, lacking
+from loopworth.workflows.check import entry_faults
 from loopworth.workflows.document import BROKEN
 from loopworth.workflows.faults import Fault, nearest, suggestion
 from loopworth.workflows.files import Files
@@ -157,7 +159,7 @@ class Checking:
                 yield self.arm(name).fault(what, advice, key=True)
 
     def fakes(self) -> Iterator[Fault]:
-        """Fakes have the names of tools that the arms have, and cover every write."""
+        """Fakes have the names and the arguments of tools that the arms have, and cover every write."""
         fakes, comparison = self.stand_ins(), self.comparison
         if fakes is None:
             return
@@ -165,8 +167,11 @@ class Checking:
         for name, tool in fakes.items():
             if name not in known and known:
                 yield tool.spot.fault(f"no arm has a tool {name!r}", suggestion(name, known, "tools"), key=True)
+        if isinstance(comparison.tools, dict):
+            yield from entry_faults(comparison.tools, self.files)
+        yield from unfit(self.workflows.values(), fakes, self.files)
         for name, workflow in self.workflows.items():
-            left = sorted(written(workflow, self.files).keys() - fakes.keys())
+            left = sorted(written(workflow, self.files, fakes))
             if left and comparison.writes != "allowed":
                 what = f"the arm {name!r} may write ({', '.join(left)}), and there is no fake for it"
                 yield self.arm(name).fault(what, "add it to the fakes", key=True)

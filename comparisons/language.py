@@ -76,6 +76,7 @@ class Loaded:
         self.found += vary(comparison, self.files)
         if isinstance(comparison.tools, str):
             self.files.add(comparison.path("tools"), comparison.at("tools"), "tools")
+        self.files.refer(comparison)
         self.add_tasks_of(path, comparison)
 
     def add_tasks_of(self, path: Path, comparison: Comparison) -> None:

@@ -37,6 +37,13 @@ def faults(files: Files) -> list[Fault]:
     return checking.found
 
 
+def entry_faults(tools: Mapping[str, spec.Tool], files: Files) -> list[Fault]:
+    """What is wrong with the entries of a catalogue that stands in another file."""
+    checking = Checking(files)
+    checking.entries(tools)
+    return checking.found + [fault for entry in tools.values() for fault in later.faults(entry)]
+
+
 @dataclass
 class Checking:
     """One check of a set of files; tools are built once."""

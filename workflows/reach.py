@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from loopworth.models import prices
 from loopworth.workflows import chat_model, spec
@@ -28,11 +28,12 @@ def inner(form: spec.Body | spec.Tool, files: Files) -> spec.Workflow | None:
         return None
 
 
-def reached(workflow: spec.Workflow, files: Files) -> list[spec.Workflow]:
-    """A workflow and all that run in it, as steps, routes or tools, each once."""
+def reached(workflow: spec.Workflow, files: Files, without: Collection[str] = ()) -> list[spec.Workflow]:
+    """A workflow and all that run in it, as steps, routes or tools (but for those `without`), each once."""
     found = [workflow]
     for one in found:
-        forms: list[spec.Body | spec.Tool] = [*bodies(one), *usable(one, files).values()]
+        tools = [tool for name, tool in usable(one, files).items() if name not in without]
+        forms: list[spec.Body | spec.Tool] = [*bodies(one), *tools]
         for form in forms:
             part = inner(form, files)
             if part is not None and not any(part is known for known in found):
@@ -64,14 +65,19 @@ def writes(body: spec.Body, tools: Mapping[str, spec.Tool], files: Files) -> boo
     return part is not None and bool(written(part, files))
 
 
-def written(workflow: spec.Workflow, files: Files) -> dict[str, spec.Tool]:
-    """The tools that write and that a workflow, or one that runs in it, may call."""
-    return {
-        name: tool
-        for one in reached(workflow, files)
-        for name, tool in usable(one, files).items()
-        if tool.effect not in (None, "read")
-    }
+def written(workflow: spec.Workflow, files: Files, without: Collection[str] = ()) -> dict[str, spec.Tool]:
+    """The tools that write and that a workflow, or one that runs in it, may call, but for those `without`.
+
+    A tool that runs a workflow writes by what it calls; it stands for itself only where that is nothing.
+    """
+    found: dict[str, spec.Tool] = {}
+    for one in reached(workflow, files, without):
+        for name, tool in usable(one, files).items():
+            part = None if name in without else inner(tool, files)
+            quiet = part is not None and bool(written(part, files))
+            if name not in without and tool.effect not in (None, "read") and not quiet:
+                found[name] = tool
+    return found
 
 
 def gated(workflow: spec.Workflow, files: Files) -> set[str]:

@@ -1,4 +1,4 @@
-"""`loopworth check` and `loopworth schema`."""
+"""`loopworth check`, `loopworth draw` and `loopworth schema`."""
 
 from __future__ import annotations
 
@@ -71,3 +71,13 @@ def test_a_schema_that_cannot_be_written_is_no_traceback(tmp_path: pathlib.Path)
     done = command("schema", "-o", tmp_path / "nowhere" / "schema.json")
     assert done.exit_code == 3
     assert "No such file or directory" in done.stderr
+
+
+def test_draw_prints_a_flowchart_or_writes_it(tmp_path: pathlib.Path) -> None:
+    """Mermaid on standard output, or in a file; a faulty file is not drawn."""
+    written(tmp_path, good=HELLO, bad=MISSPELT)
+    done = command("draw", tmp_path / "good.yaml")
+    assert (done.exit_code, done.stdout.splitlines()[0]) == (0, "flowchart TD")
+    assert command("draw", tmp_path / "good.yaml", "-o", tmp_path / "good.mmd").exit_code == 0
+    assert (tmp_path / "good.mmd").read_text("utf-8") == done.stdout
+    assert command("draw", tmp_path / "bad.yaml").exit_code == 2

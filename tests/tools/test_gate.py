@@ -7,7 +7,7 @@ from loopworth.runs.events import GateAsked, GateDecided, ToolCalled
 from loopworth.runs.journal import MemoryJournal, digest
 from loopworth.runs.outcome import Failed, Waiting
 from loopworth.runs.world import Decision, Live
-from loopworth.tools.gate import Gate
+from loopworth.tools.gate import Gate, question
 from loopworth.tools.python import python_tool
 from tests.tools.kit import deciding, invoke, place
 
@@ -159,3 +159,14 @@ def test_a_decision_is_journalled_and_not_asked_again():
     assert (len(asked), PAID) == (1, [(1, 3)])
     assert [(type(e), e.at) for e in again.trace()] == [(type(e), e.at) for e in first.trace()]
     assert [type(e) for e in again.trace()] == [GateAsked, GateDecided, ToolCalled]
+
+
+def test_of_several_gates_the_strictest_expiry_and_memory_count():
+    """The shortest timeout; an approval then only where all say so; remembered only where all say so."""
+    week, day = Gate(timeout=7.0, on_timeout="approve", remember=True), Gate(timeout=1.0, on_timeout="approve")
+    asked = question("pay", (week, day, Gate()), {"args": {}}, "h")
+    assert asked is not None
+    assert (asked.timeout, asked.on_timeout, asked.remember) == (1.0, "approve", False)
+    asked = question("pay", (week, Gate(timeout=9.0)), {"args": {}}, "h")
+    assert asked is not None
+    assert (asked.timeout, asked.on_timeout) == (7.0, "reject")
