@@ -1,6 +1,6 @@
 """The documentation's examples run.
 
-In a page, a fenced block with `file=NAME` in its info string is a file; a `console` block is typed line by line (`$ …`),
+In a page, a fenced block with `file=NAME` in its info is a file; a `console` block is typed line by line (`$ …`),
 and what stands below a command must be in its output, `…` standing for anything; a `python` block with `run` is run.
 All of a page share one folder, and nothing leaves the machine.
 """

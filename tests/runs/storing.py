@@ -29,7 +29,7 @@ class Chat:
     def __init__(self, *questions: str) -> None:
         self.questions = questions
 
-    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:  # noqa: ARG002
+    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
         log: list[dict[str, Any]] = []
         for n, question in enumerate(self.questions, 1):
             log.append(user(question))

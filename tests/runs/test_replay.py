@@ -38,7 +38,7 @@ class Pays:
     def __init__(self, amount: int = 5) -> None:
         self.amount = amount
 
-    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:  # noqa: ARG002
+    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
         seen = await fx.tool("call", ToolCall("c0", "pay", {"amount": self.amount}))
         return Outcome(seen.content)
 
@@ -46,11 +46,11 @@ class Pays:
 TOOLS = Toolbox([python_tool("pay", pay, effect="write", inline=True, gates=(Gate(),))])
 
 
-async def approves(question: Question, id: str) -> Decision:  # noqa: ARG001
+async def approves(question: Question, id: str) -> Decision:
     return Decision("approve", "me")
 
 
-async def nobody(question: Question, id: str) -> Decision:  # noqa: ARG001
+async def nobody(question: Question, id: str) -> Decision:
     raise Waiting(id)
 
 
@@ -116,7 +116,7 @@ def test_a_run_that_ended_badly_ends_so_again() -> None:
     """An endpoint that failed, and a gate that nobody has decided: the same exit, note and gates."""
 
     class Down:
-        async def reply(self, request: Any, seconds: float | None) -> Any:  # noqa: ARG002
+        async def reply(self, request: Any, seconds: float | None) -> Any:
             raise Stop("provider_error", None, "connection refused")
 
     for recording, executor in (
