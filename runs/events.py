@@ -59,7 +59,8 @@ class StepDone(Event, frozen=True):
 
 
 class RouteTaken(Event, frozen=True):
-    """A router chose. `rule` says how: `if`, `model`, `otherwise`; `said` is the model's own text, if it was asked."""
+    """A router chose. `rule` says how: `if`, `model`, `similarity`, `otherwise`; `said` is the model's own
+    text, or the score, if it was asked."""
 
     label: str = ""
     rule: str = ""

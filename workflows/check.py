@@ -264,6 +264,7 @@ class Checking:
             case "ask":
                 return self.ask(body, workflow, scope)
             case "choose":
+                self.found += similarity(body)
                 return self.choose(body, workflow, scope)
             case "call":
                 return self.call(body, tools, scope)
@@ -283,7 +284,8 @@ class Checking:
         return self.type(body, "output")
 
     def choose(self, body: spec.Body | spec.Router, workflow: spec.Workflow, scope: Scope) -> Schema:
-        self.needs_model(body, "choose", workflow)
+        if body.by is None:
+            self.needs_model(body, "choose", workflow)
         self.found += templates(body.choose, body.at("choose"), scope)
         labels = list(body.from_ or [])
         if "from" in body.given and body.sound("from") and not labels:
@@ -327,6 +329,7 @@ class Checking:
 
     def router(self, workflow: spec.Router, tools: Mapping[str, spec.Tool], scope: Scope) -> None:
         routes = workflow.from_ if isinstance(workflow.from_, dict) else {}
+        self.found += similarity(workflow)
         if any("if" not in route.given for route in routes.values()):
             self.choose(workflow, workflow, scope.called("`choose`"))
         else:
@@ -377,6 +380,20 @@ class Checking:
             self.add(form.at(key).fault("a loop needs a limit of its turns", "write `budget: {turns: 10}`", key=True))
         elif budget.turns == "none" and not budget.given & {"time", "tokens"}:
             self.add(budget.at("turns").fault("`turns: none` needs `time` or `tokens`", "add `time: 60s`"))
+
+
+def similarity(body: spec.Body | spec.Router) -> Iterator[Fault]:
+    """Keys that mean something only to `by: similarity`, and one that means nothing to it."""
+    if "by" in body.given:
+        if isinstance(body, spec.Body) and "model" in body.given:
+            yield body.at("model").fault("`by: similarity` asks no model of its own choice", "leave it out", key=True)
+        return
+    if "at_least" in body.given:
+        yield body.at("at_least").fault("`at_least` belongs to `by: similarity`", "add `by: similarity`", key=True)
+    for option in (body.from_ or {}).values() if isinstance(body.from_, dict) else ():
+        if isinstance(option, spec.Option | spec.Route) and "examples" in option.given:
+            what = "`examples` belong to `by: similarity`: a model is told the description alone"
+            yield option.at("examples").fault(what, "put examples into the prompt", key=True)
 
 
 def sources(name: str, entry: spec.Tool) -> Iterator[Fault]:

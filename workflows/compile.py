@@ -15,8 +15,9 @@ from loopworth.agents.last_word import OnLimit, fail, last_text, last_word
 from loopworth.agents.loop import Loop
 from loopworth.agents.protocols import Json, Native, Speech
 from loopworth.agents.repetition import Repetition
+from loopworth.models.embedding import MINILM
 from loopworth.models.spec import ModelSpec
-from loopworth.router import Route, Router
+from loopworth.router import Route, Router, Similarity
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Executor
 from loopworth.runs.message import Message, system, user
@@ -157,6 +158,15 @@ class Builder:
             self.models[made.key] = made
         return made
 
+    def similarity(self, body: spec.Body | spec.Router) -> Similarity | None:
+        """What a `choose` with `by: similarity` compares with; nothing without, or where rules alone choose."""
+        texts = spec.texts(body)
+        if body.by is None or not texts:
+            return None
+        made = ModelSpec(MINILM, labels=texts)
+        self.models[made.key] = made
+        return Similarity(made.key, body.at_least)
+
     def chat(self, body: spec.Body, workflow: spec.Workflow) -> verbs.Chat:
         made = self.model(body.model if body.model is not None else workflow.model)
         return verbs.Chat(made.key, made.max_tokens, made.seed, made.provider == "local")
@@ -231,6 +241,9 @@ class Builder:
 
     def asked(self, body: spec.Body, workflow: spec.Workflow) -> tuple[verbs.Act, frozenset[str]]:
         said = body.ask if body.verb == "ask" else body.choose
+        if body.verb == "choose" and (similarity := self.similarity(body)) is not None:
+            compared, read = messages(None, said)
+            return verbs.choose_similar(compared, similarity), read
         opening, read = messages(workflow.instructions, said)
         chat = self.chat(body, workflow)
         if body.verb == "choose":
@@ -242,14 +255,16 @@ class Builder:
         return verbs.ask(opening, chat, output), read
 
     def router(self, workflow: spec.Router, tools: Toolbox) -> Router:
-        made = self.model(workflow.model)
+        similarity = self.similarity(workflow)
+        made = self.model(workflow.model) if similarity is None else ModelSpec("")
         return Router(
             {label: self.route(route, workflow, tools) for label, route in workflow.from_.items()},
-            messages(workflow.instructions, workflow.choose)[0],
+            messages(workflow.instructions if similarity is None else None, workflow.choose)[0],
             made.key,
             workflow.otherwise is not None,
             made.provider == "local",
             made.max_tokens,
+            similarity,
         )
 
     def route(self, body: spec.Route, workflow: spec.Workflow, tools: Toolbox) -> Route:

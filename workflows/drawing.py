@@ -119,7 +119,8 @@ def modifiers(form: spec.Body) -> Iterator[str]:
 
 
 def router(workflow: spec.Router, files: Files, first: str) -> Iterator[str]:
-    yield node("choose", "diamond", "choose", *([model] if (model := reach.model_name(workflow)) else []))
+    how = "by: similarity" if workflow.by is not None else reach.model_name(workflow)
+    yield node("choose", "diamond", "choose", *([how] if how else []))
     yield arrow(first, "choose")
     for number, (label, route) in enumerate(workflow.from_.items()):
         yield body(f"r_{number}", route, workflow, files, label)

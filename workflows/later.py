@@ -6,14 +6,10 @@ from collections.abc import Iterator
 
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.form import Form
-from loopworth.workflows.spec import LATER, Body, Loop, Option, Route, Router, Tool
+from loopworth.workflows.spec import LATER, Loop, Tool
 
 KEYS: tuple[tuple[type[Form], tuple[str, ...]], ...] = (
     (Tool, ("mcp",)),
-    (Body, ("by", "at_least")),
-    (Route, ("examples",)),
-    (Option, ("examples",)),
-    (Router, ("by", "at_least")),
     (Loop, ("compact",)),
 )
 """Keys whose use is a fault, whatever they hold."""

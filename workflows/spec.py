@@ -462,6 +462,19 @@ def labels(body: Body | Router) -> dict[str, str | None]:
     return {label: option if isinstance(option, str) else option.description for label, option in body.from_.items()}
 
 
+def texts(body: Body | Router) -> dict[str, tuple[str, ...]]:
+    """The texts of each label of a `choose` that is compared by similarity: what it means and its examples; its name
+    where it has neither. Of a router only the routes that are left to the choice: those with `if` need such a text."""
+    found = {}
+    for label, option in (body.from_ if isinstance(body.from_, dict) else dict.fromkeys(body.from_ or [])).items():
+        said = [option] if isinstance(option, str) else []
+        if isinstance(option, Option | Route):
+            said = [text for text in (option.description, *(option.examples or ())) if text is not None]
+        if said or not (isinstance(option, Route) and option.if_ is not None):
+            found[label] = tuple(said) or (re.sub("[-_]", " ", label),)
+    return found
+
+
 def input_type(workflow: Workflow) -> Type:
     """The object that a workflow takes. Raises TypeFault."""
     return parse_type(workflow.input, workflow.at("input").base)

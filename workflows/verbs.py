@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from loopworth.router.decision import decide
+from loopworth.router.similarity import Similarity
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects, Executor
 from loopworth.runs.message import Message, Request, ToolCall
@@ -110,6 +111,18 @@ def choose(prompt: Prompt, labels: Mapping[str, str | None], chat: Chat) -> Act:
         )
         if decision.label is None:
             raise Failed(f"the model chose none of {', '.join(labels)}: it said {decision.said[:200]!r}")
+        return decision.label
+
+    return act
+
+
+def choose_similar(prompt: Prompt, similarity: Similarity) -> Act:
+    """The label whose texts are the most similar; fails where none is similar enough."""
+
+    async def act(names: Names, fx: Effects) -> Any:
+        decision = await similarity.decide(fx, prompt(names))
+        if decision.label is None:
+            raise Failed(f"no label is similar enough: {decision.said}")
         return decision.label
 
     return act

@@ -26,10 +26,11 @@ def models(ctx: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         write_json(found)
         return
-    table = Table("model", "download", "licence", Column("weights", overflow="fold"), box=None)
+    table = Table("model", "for", "download", "licence", Column("weights", overflow="fold"), box=None)
     for one in found:
         size = f"{one['wheel_bytes'] / 1e6:.0f} MB"
-        table.add_row(shown(one["name"]), size, shown(one["licence"]), shown(one["path"] or "not installed"))
+        words = (one["name"], one["use"], size, one["licence"], one["path"] or "not installed")
+        table.add_row(*map(shown, words))
     output().print(table)
 
 
@@ -52,9 +53,10 @@ def facts(name: str) -> dict[str, Any]:
     weights, path = WEIGHTS[name], find(name)
     return {
         "name": f"local/{name}",
+        "use": weights.use,
         "package": f"{weights.package} {weights.version}",
         "wheel_bytes": weights.wheel_bytes,
         "licence": weights.licence,
-        "sha256": weights.sha256,
+        "sha256": weights.parts[0].sha256,
         "path": None if path is None else str(path),
     }

@@ -23,6 +23,7 @@ def test_the_list_names_size_and_licence(cache: pathlib.Path) -> None:
     done = command("models")
     assert done.exit_code == 0
     assert all(word in done.stdout for word in ("local/smollm2-135m", "93 MB", "Apache-2.0", "not installed"))
+    assert all(word in done.stdout for word in ("local/minilm", "84 MB", "MIT", "similarity"))
     found = json.loads(command("models", "--json").stdout)
     assert [(one["name"], one["path"]) for one in found] == [(f"local/{name}", None) for name in WEIGHTS]
     assert list(cache.iterdir()) == []

