@@ -14,9 +14,12 @@ from rich.text import Text
 UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that move the cursor, hide text, change its direction, or have no meaning here."""
 
+REPLACEMENT = "\ufffd"
+
 
 def safe(text: str, lines: bool = True) -> str:
-    """The text with every control, format or unassigned character spelled out (`\\x1b`); `lines` keeps line ends."""
+    """The text with every control, format or unassigned character spelled out (`\\x1b`), and a sign in the place of half
+    a surrogate pair, which stands for no character; `lines` keeps line ends."""
     if text.isascii() and text.isprintable():
         return text
     kept = "\n" if lines else ""
@@ -24,6 +27,8 @@ def safe(text: str, lines: bool = True) -> str:
 
 
 def spelled(character: str) -> str:
+    if unicodedata.category(character) == "Cs":
+        return REPLACEMENT
     return character.encode("unicode_escape").decode("ascii")
 
 
