@@ -15,8 +15,8 @@ ROOMS = [f"loopworth.{found.name}" for found in pkgutil.iter_modules(loopworth._
 
 def test_the_front_door_offers_what_the_documentation_names() -> None:
     """Define, run, compare: each is one function of the package."""
-    named = ["check", "compare", "compile", "draw", "load", "opened", "run", "run_sync"]
-    assert loopworth.__all__ == ["__version__", *named]
+    verbs = ["check", "compare", "compile", "draw", "load", "opened", "run", "run_sync"]
+    assert loopworth.__all__ == ["__version__", *verbs]
     assert [name for name in loopworth.__all__ if getattr(loopworth, name, None) is None] == []
     assert dir(loopworth) == loopworth.__all__
 
