@@ -93,7 +93,7 @@ def test_a_comparison_that_hangs_together_is_no_fault(tmp_path, text):
     assert found(tmp_path, text) == []
 
 
-def test_controls_are_checked_though_they_come_later_and_changes(tmp_path):
+def test_controls_are_checked_though_they_come_later_and_so_are_changes(tmp_path):
     """A control of no arm, and a dotted path that leads nowhere, are faults of their own."""
     arms = "{a: {workflow: a.yaml, change: {budgt.turns: 1, budget.turns: 2}}, p: {control: pasted, of: b}}"
     lines = [line for line in found(tmp_path, comparison(arms=arms)) if "not in this version" not in line]
