@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loopworth.comparisons import cells, spec
+from loopworth.comparisons import cells, program, spec
 from loopworth.comparisons.estimate import Estimate, dearer, estimate
 from loopworth.comparisons.fakes import stand_in
-from loopworth.comparisons.tasks import Task
+from loopworth.comparisons.logged import Log, log
+from loopworth.comparisons.tasks import Task, columns
+from loopworth.runs.budget import Limits
+from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows.compile import Compiled, build
+from loopworth.workflows.document import plain
 from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.files import Files
 from loopworth.workflows.overrides import loosened
+from loopworth.workflows.python_name import load as load_python
 from loopworth.workflows.reach import reached
-from loopworth.workflows.spec import Tool, Workflow
+from loopworth.workflows.spec import Tool, Workflow, input_type
+from loopworth.workflows.types import parse_type
 from loopworth.workflows.variant import Difference
 
 
@@ -24,12 +30,13 @@ class Arm:
     """One contender. A pipeline that calls no model (a regular expression, say) is an arm like any other.
 
     `estimate` is what a run is expected to take by its files, where that can be told. `differences` are those from its
-    file, where the comparison changes something.
+    file, where the comparison changes something. `log` holds the runs of an arm that were made before.
     """
 
     name: str
     workflow: Compiled
     estimate: Estimate | None = None
+    log: Log | None = None
     differences: tuple[Difference, ...] = ()
 
     @property
@@ -38,8 +45,15 @@ class Arm:
         return tuple(self.workflow.input.schema.get("properties", {}))
 
     def given(self, task: Task) -> dict[str, Any]:
-        """What the workflow is given of a task."""
+        """What the workflow is given of a task; a program of one's own gets each column as it is."""
+        if self.foreign:
+            return {name: plain(task.fields[name]) for name in self.inputs if name in task.fields}
         return cells.given(task, self.workflow.input)
+
+    @property
+    def foreign(self) -> bool:
+        """Whether it is a program of the user's own, of which only is known what it tells."""
+        return self.workflow.shape in FOREIGN
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -53,13 +67,21 @@ class Arm:
         return dearer(self.estimate, other.estimate, times)
 
 
-def build_arms(form: spec.Comparison, files: Files) -> tuple[Arm, ...]:
+FOREIGN = ("python", "command")
+
+
+def build_arms(form: spec.Comparison, files: Files, tasks: Sequence[Task]) -> tuple[Arm, ...]:
     """The arms of a comparison whose files were checked, their tools replaced where the file names fakes.
 
     Raises WorkflowFault with the faults of all arms.
     """
     fakes, arms, faults = stand_ins(form, files), list[Arm](), list[Fault]()
+    workflows = [files.workflow_at(arm, "workflow") for arm in form.arms.values() if arm.workflow is not None]
+    given = program.program_inputs(map(input_type, workflows), columns(tasks))
     for name, arm in form.arms.items():
+        if arm.workflow is None:
+            arms.append(outside(name, arm, given, tasks, form.repeats))
+            continue
         workflow = files.workflow_at(arm, "workflow")
         faults += faked(workflow, files, fakes)
         try:
@@ -70,6 +92,18 @@ def build_arms(form: spec.Comparison, files: Files) -> tuple[Arm, ...]:
     if faults:
         raise WorkflowFault(faults)
     return tuple(arms)
+
+
+def outside(name: str, arm: spec.Arm, given: Sequence[str], tasks: Sequence[Task], repeats: int) -> Arm:
+    """An arm that is no workflow of ours."""
+    if arm.log is not None:
+        nothing = Compiled(name, "log", program.Program("log"), Limits(), Toolbox({}), {}, parse_type({}))
+        return Arm(name, nothing, log=log(arm.path("log"), tasks, name, repeats))
+    if arm.python is not None:
+        taken, function = program.fitted(load_python(arm.python, arm.at("python").base), given)
+        return Arm(name, program.compiled(name, "python", function, taken, arm.timeout))
+    folder = arm.path("command").parent if isinstance(arm.command, str) else arm.at("command").base
+    return Arm(name, program.compiled(name, "command", program.command(arm.command or [], folder), given, arm.timeout))
 
 
 def stand_ins(form: spec.Comparison, files: Files) -> Mapping[str, Tool]:

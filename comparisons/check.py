@@ -9,14 +9,19 @@ from typing import Any, get_args, get_origin
 from loopworth.comparisons.cells import misfits, typed
 from loopworth.comparisons.choice import chosen
 from loopworth.comparisons.fakes import unfit
+from loopworth.comparisons.program import fitted, program_inputs
 from loopworth.comparisons.scores import NAMES, ScoreFault, Scorer, scorer
 from loopworth.comparisons.spec import Comparison, Tasks
 from loopworth.comparisons.tasks import RESERVED, Task, columns, lacking
+from loopworth.runs.recording import RecordingFault
+from loopworth.runs.recording import read as read_log
 from loopworth.workflows.check import entry_faults
 from loopworth.workflows.document import BROKEN
 from loopworth.workflows.faults import Fault, nearest, suggestion
 from loopworth.workflows.files import Files
 from loopworth.workflows.form import Form, Spotted, members, names_of, unwrapped
+from loopworth.workflows.python_name import PythonNameFault
+from loopworth.workflows.python_name import load as load_python
 from loopworth.workflows.reach import gated, reached, written
 from loopworth.workflows.scope import ANYTHING, Schema, Scope, condition
 from loopworth.workflows.spec import LATER, ModelForm, Workflow, input_type
@@ -29,7 +34,7 @@ TAKES_A_TEXT = ("python", "not-python")
 def later(comparison: Comparison) -> Iterator[Fault]:
     """The uses of what this version does not have."""
     for arm in comparison.arms.values():
-        for key in ("python", "command", "log", "control"):
+        for key in ("control",):
             if key in arm.given:
                 yield arm.at(key).fault(f"`{key}` of an arm {LATER}", key=True)
     if "faults" in comparison.given:
@@ -59,6 +64,7 @@ class Checking:
             *self.unchosen,
             *self.score(),
             *self.controls(),
+            *self.programs(),
             *self.columns(),
             *self.conditions(),
             *self.writes(),
@@ -125,6 +131,28 @@ class Checking:
                 yield arm.at("of").fault(f"there is no arm {arm.of!r} to control", suggestion(arm.of, others, "arms"))
             if isinstance(arm.log, str) and not arm.path("log").is_file():
                 yield arm.at("log").fault(f"there is no file {str(arm.path('log'))!r}")
+
+    def programs(self) -> Iterator[Fault]:
+        """Functions that can be called with what tasks have, commands that say something, logs that can be read."""
+        given = program_inputs(self.types.values(), self.tags)
+        for arm in self.comparison.arms.values():
+            if isinstance(arm.python, str):
+                try:
+                    fitted(load_python(arm.python, arm.at("python").base), given)
+                except PythonNameFault as fault:
+                    yield arm.at("python").fault(fault.what, fault.instead)
+                except ValueError as why:
+                    yield arm.at("python").fault(f"{arm.python!r} {why}")
+            if arm.command is not None and not arm.command:
+                yield arm.at("command").fault("`command` is empty", "command: [./agent, --json]", key=True)
+            if isinstance(arm.log, str) and self.comparison.stop_early:
+                what = "`stop_early: true` saves runs, and those of a log are made"
+                yield arm.at("log").fault(what, "leave out `stop_early`", key=True)
+            if isinstance(arm.log, str) and arm.path("log").is_file():
+                try:
+                    read_log(arm.path("log"))
+                except (RecordingFault, OSError) as why:
+                    yield arm.at("log").fault(str(why))
 
     def columns(self) -> Iterator[Fault]:
         """`group_by` and `cluster` name a tag that every task has."""

@@ -25,6 +25,7 @@ from loopworth.runs.outcome import Outcome
 from loopworth.workflows.contract import told
 from loopworth.workflows.document import plain
 from loopworth.workflows.faults import Fault, WorkflowFault
+from loopworth.workflows.python_name import load as load_python
 from loopworth.workflows.reach import unpriced
 from loopworth.workflows.templates import Skipped, Template, TemplateFault, expression
 
@@ -115,7 +116,8 @@ def load(path: str | Path, task: str | None = None, limit: int | None = None, wh
     form = loaded.comparisons.get(Path(path).resolve())
     if form is None:
         raise WorkflowFault([Fault(str(path), 1, 1, "is not a comparison", "a comparison starts with `comparison: …`")])
-    chosen, arms = loaded.tasks[Path(path).resolve()], build_arms(form, loaded.files)
+    chosen = loaded.tasks[Path(path).resolve()]
+    arms = build_arms(form, loaded.files, chosen)
     if faults := list(unmeasured(form, loaded)):
         raise WorkflowFault(faults)
     if task is not None:
@@ -166,10 +168,15 @@ def unmeasured(form: spec.Comparison, loaded: Loaded) -> Iterator[Fault]:
         )
     if form.budget is None or form.budget.usd is None:
         return
-    for model in sorted({name for arm in form.arms for name in unpriced(loaded.arm(form, arm), loaded.files)}):
+    for model in sorted({name for arm in ours(form) for name in unpriced(loaded.arm(form, arm), loaded.files)}):
         yield form.budget.at("usd").fault(
             f"the price of {model!r} is not known", "give its `price:`, or no limit in `usd`"
         )
+
+
+def ours(form: spec.Comparison) -> list[str]:
+    """The arms that are workflows."""
+    return [name for name, arm in form.arms.items() if arm.workflow is not None]
 
 
 def digests(
@@ -179,8 +186,11 @@ def digests(
     source = form.path("tasks") if isinstance(form.tasks, str) else form.tasks.path("file")
     functions = [tool.function for arm in arms for tool in arm.workflow.tools.values()]
     functions += [own.function] if own is not None else []
+    programs = [arm for arm in form.arms.values() if arm.python is not None]
+    functions += [load_python(arm.python or "", arm.at("python").base) for arm in programs]
     code = {path for function in functions if (path := code_of(function))}
-    for path in sorted({*loaded.files.documents, *loaded.files.texts, *code, source.resolve()}):
+    logs = {arm.path("log").resolve() for arm in form.arms.values() if arm.log is not None}
+    for path in sorted({*loaded.files.documents, *loaded.files.texts, *code, *logs, source.resolve()}):
         yield os.path.relpath(path, file.resolve().parent), sha256(path.read_bytes()).hexdigest()
 
 

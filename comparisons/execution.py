@@ -271,6 +271,12 @@ class Execution:
                 return
             self.give_up(trial, lane)
 
+    def due(self) -> list[Planned]:
+        """The runs to make, and those to take from a log, which may lack some."""
+        logs = {name: arm.log for name, arm in self.arms.items() if arm.log is not None}
+        made = set(self.keeper.due([one for one in self.order if one.arm not in logs], 0))
+        return [one for one in self.order if one in made or (one.task, one.repeat) in logs.get(one.arm, ())]
+
     async def next(self, lane: Lane, attempt: int) -> Planned | None:
         """The lane's next run. Where the comparison stops early, it waits for what it must know of other lanes."""
         if self.stopping is None or attempt or self.keeper.replayed:
@@ -293,7 +299,10 @@ class Execution:
         outcome, score, harmful = Outcome(), None, None
         try:
             outside = lambda records: self.world(arm, task, planned.repeat, records)
-            outcome = await self.keeper.run((planned, attempt), arm.workflow, arm.given(task), outside)
+            if arm.log is not None:
+                outcome = arm.log[planned.task, planned.repeat]
+            else:
+                outcome = await self.keeper.run((planned, attempt), arm.workflow, arm.given(task), outside)
             score = await self.score(task, outcome)
             harmful = self.comparison.harmful(task, outcome)
         except Exception as bug:
@@ -428,7 +437,7 @@ async def compare(
         await run.prepare()
         while True:
             made = len(run.trials)
-            await run.through(keeper.due(run.order, 0), 0)
+            await run.through(run.due(), 0)
             await run.through(keeper.due(run.broken(), 1), 1)
             if run.settled or len(run.trials) == made:
                 break

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from loopworth.comparisons import spending
-from loopworth.comparisons.arms import Arm
+from loopworth.comparisons.arms import FOREIGN, Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.curve import Curve, Point, curve
 from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
@@ -21,6 +21,9 @@ from loopworth.models.prices import FREE
 from loopworth.runs.outcome import APART
 from loopworth.runs.usage import Value
 from loopworth.workflows.variant import Difference
+
+OUTSIDE = (*FOREIGN, "log")
+"""The shapes of arms that are no workflows: what they call is not known beforehand."""
 
 
 class Amount(Value, frozen=True):
@@ -149,7 +152,7 @@ def arm_figures(result: Result, arm: Arm) -> ArmFigures:
         arm=arm.name,
         shape=arm.workflow.shape,
         models=arm.models,
-        billed=any(spec.provider not in FREE for spec in arm.workflow.models.values()),
+        billed=any(spec.provider not in FREE for spec in arm.workflow.models.values()) or arm.workflow.shape in OUTSIDE,
         planned=len(result.order) // len(result.comparison.arms),
         made=len(every),
         selected=result.counted.get(arm.name, ()) is None,
@@ -324,6 +327,9 @@ def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
     again = sum(trial.arm == arm.arm and trial.attempt > 0 for trial in result.trials)
     if again:
         yield f"{again} runs that the endpoint failed were made again at the end"
+    if arm.shape == "log":
+        missing = arm.planned - arm.made
+        yield "its figures are as recorded" + (f"; the log has no run of {missing} of {arm.planned}" if missing else "")
     if unknown := arm.figures.usd.unknown:
         yield f"the cost of {unknown} of {arm.figures.accuracy.runs} runs is unknown"
     if estimated := sum(t.arm == arm.arm and t.usage.estimated for t in result.final):

@@ -27,9 +27,12 @@ def percent(error: float) -> str:
     return f"{100 * (1 - 2 * error):.4g} %"
 
 
-def paragraph(facts: Facts, reason: str, switch: Interval | None, account: str = "") -> str:
+def paragraph(
+    facts: Facts, reason: str, switch: Interval | None, account: str = "", unpriced: tuple[str, ...] = ()
+) -> str:
     """What was found, what it shows, how it was settled, where the verdict would switch, and what it does not show."""
-    parts = [finding(facts), reason, account if switch else "", switches(facts, switch), scope(facts)]
+    cost = f"What a run of {' or of '.join(unpriced)} costs is unknown." if unpriced else ""
+    parts = [finding(facts), reason, account if switch else "", cost, switches(facts, switch), scope(facts)]
     return " ".join(part for part in parts if part)
 
 

@@ -43,6 +43,7 @@ class Arm(Form):
     log: Text | None = None
     control: Literal["pasted", "no_tools", "shuffled", "retry"] | None = None
     of: Text | None = None
+    timeout: Duration | None = None
     change: Changes = Field(default_factory=dict)
 
     SOURCES: ClassVar[tuple[str, ...]] = ("workflow", "python", "command", "log", "control")
@@ -58,6 +59,10 @@ class Arm(Form):
             yield self.at("control").fault("a control needs `of`, the arm it is made from", "of: <arm>", key=True)
         if "of" in self.given and "control" not in sources:
             yield self.at("of").fault("`of` belongs to `control`", key=True)
+        if "timeout" in self.given and not {"python", "command"} & set(sources):
+            yield self.at("timeout").fault("`timeout` belongs to `python` or `command`", key=True)
+        if "change" in self.given and not {"workflow", "control"} & set(sources) and sources:
+            yield self.at("change").fault("`change` is for keys of a workflow", key=True)
 
 
 class Injected(Form):

@@ -144,7 +144,7 @@ def cost(arm: ArmFigures) -> str:
     """US dollars per run."""
     if arm.selected:
         return "-"
-    if not arm.models:
+    if not arm.models and not arm.billed:
         return "no model"
     return amount(arm.figures.usd, "${:.4g}") if arm.billed else "not billed"
 
@@ -234,7 +234,7 @@ def whole(tokens: float | None) -> str:
 
 
 def money(usd: float | None, arm: ArmFigures) -> str:
-    if not arm.models or not arm.billed:
+    if not arm.billed:
         return cost(arm)
     return "unknown" if usd is None else f"${usd:.4g}"
 

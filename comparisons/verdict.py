@@ -168,13 +168,18 @@ def judge(match: Match, rule: Rule, broken: bool) -> ArmVerdict:
         difference=pairs.difference,
         interval=limits,
         error=error,
-        words=sentences.paragraph(facts, reason, switch, evidence.account),
+        words=sentences.paragraph(facts, reason, switch, evidence.account, unpriced(arm, holder)),
         min_gain=delta,
         earns_below=switch and switch[0],
         suffices_above=switch and switch[1],
         more=more,
         left_out=pairs.left_out,
     )
+
+
+def unpriced(*arms: Measured) -> tuple[str, ...]:
+    """The arms of which a run's cost is unknown."""
+    return tuple(one.arm for one in arms if one.usd and any(usd is None for usd in one.usd.values()))
 
 
 def judge_shut(arm: Measured, holder: Measured, gate: Shut, rule: Rule, broken: bool) -> ArmVerdict:

@@ -63,9 +63,9 @@ def found(folder, text, **others):
         (comparison("seed: seven"), "5:7 `seed` must be a whole number"),
         (comparison("change: {model.temprature: 0}"), "5:10 unknown key 'temprature' in `model`; did you mean"),
         (comparison("faults: {lookup: {error: x}}"), "5:1 `faults` of a comparison is not in this version"),
-        (comparison(arms="{a: {python: 'app:answer'}}"), "4:12 `python` of an arm is not in this version"),
-        (comparison(arms="{a: {command: [./agent]}}"), "4:12 `command` of an arm is not in this version"),
-        (comparison(arms="{a: {log: tasks.jsonl}}"), "4:12 `log` of an arm is not in this version"),
+        (comparison(arms="{a: {python: 'app:answer'}}"), "4:20 no file app.py beside the YAML, and no installed"),
+        (comparison(arms="{a: {command: []}}"), "4:12 `command` is empty"),
+        (comparison(arms="{a: {log: tasks.jsonl}}"), "4:17 "),
     ],
 )
 def test_a_comparison_that_does_not_hang_together_is_a_fault_at_its_place(tmp_path, text, said):

@@ -1,0 +1,196 @@
+"""Arms that are programs of one's own: a Python function, or a command that reads and writes JSON.
+
+    app.py      def answer(question): return "42"
+    ./agent     {"question": "…"} on its standard input; 42, or an object such as below, on its standard output
+
+Either returns an answer, or {"answer", "usage", "calls", "exit_reason"}: `usage` {"prompt_tokens", "completion_tokens",
+"usd", "model_calls"}, `calls` a list of {"tool", "args", "result", "status"}. What a program does not say is unknown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import os
+import signal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from math import inf
+from pathlib import Path
+from typing import Any, get_args
+
+from loopworth.runs.budget import Limits
+from loopworth.runs.effects import Effects
+from loopworth.runs.events import ModelCalled, ToolCalled
+from loopworth.runs.message import ToolCall
+from loopworth.runs.observation import Observation, Status
+from loopworth.runs.outcome import Exit, Failed, Outcome, Stop
+from loopworth.runs.usage import Usage
+from loopworth.tools.tool import Accepted, Tool
+from loopworth.tools.toolbox import Toolbox
+from loopworth.workflows.compile import Compiled
+from loopworth.workflows.types import Type, parse_type
+
+TIMEOUT = 300.0
+"""Seconds that a run may take where the arm does not say."""
+MOST_OUTPUT = 16 << 20
+"""Bytes of standard output that are read; more is a failure."""
+NAME = "answer"
+
+
+class Program:
+    """Calls the program once, as any tool is called, so that a run is timed, cut, kept and replayed like any other."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
+        place = fx.at("call")
+        place.nested = True  # it is the whole of the run, not a tool call in it
+        seen = await place.call(ToolCall("call", NAME, input))
+        if seen.status == "timed_out":
+            raise Stop("time_limit", "", seen.content)
+        if seen.status != "ok":
+            raise Failed(seen.content)
+        return told(seen.full, fx, self.kind)
+
+
+def told(value: Any, fx: Effects, kind: str) -> Outcome:
+    """What the program said: its answer, what it used, what it called, and why it ended."""
+    said = value if isinstance(value, dict) and "answer" in value else {"answer": value}
+    reason = said.get("exit_reason", "success")
+    known = reason in get_args(Exit)
+    asked(said.get("usage"), fx, kind)
+    for n, call in enumerate(said.get("calls") or []):
+        called(call if isinstance(call, dict) else {"tool": str(call)}, n, fx)
+    note = "" if known else f"it ended for {reason!r}, which is no exit reason"
+    return Outcome(said["answer"], reason if known else "step_failed", note)
+
+
+def asked(usage: Any, fx: Effects, kind: str) -> None:
+    """The model calls it tells of; one of unknown size where it tells nothing."""
+    said = usage if isinstance(usage, dict) else {}
+    input, output = (count(said.get(name)) for name in ("prompt_tokens", "completion_tokens"))
+    usd = said.get("usd")
+    number = isinstance(usd, int | float) and not isinstance(usd, bool)
+    money = float(usd) if isinstance(usd, int | float) and number and 0 <= usd < inf else None
+    calls = count(said.get("model_calls"))
+    used = Usage(input, output, usd=money) if said else Usage(None, None, usd=None)
+    if calls == 0 and not input and not output and not money:
+        return
+    fx.emit(ModelCalled("model", kind, used))
+    for n in range(2, min(calls or 1, 10_000) + 1):
+        fx.emit(ModelCalled(f"model~{n}", kind))
+
+
+def count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def called(said: Mapping[str, Any], n: int, fx: Effects) -> None:
+    """One of the tool calls that it tells of."""
+    status: Status = said["status"] if said.get("status") in get_args(Status) else "ok"
+    tool, result = str(said.get("tool", "")), said.get("result")
+    fx.emit(ToolCalled(f"told[{n}]", tool, status))
+    content = result if isinstance(result, str) else json.dumps(result, default=str)
+    fx.items.append(Observation(f"told[{n}]", tool, status, content, result, said.get("args")))
+
+
+def compiled(
+    name: str, kind: str, function: Callable[..., Any], inputs: Iterable[str], timeout: float | None
+) -> Compiled:
+    """A program as something that runs like a workflow. `inputs` are the task columns that it is given."""
+    any_json = parse_type({column: {"json_schema": {}} for column in inputs})
+    tool = Tool(NAME, "", {"type": "object"}, function, accepted, timeout=timeout or TIMEOUT, max_failures=None)
+    return Compiled(name, kind, Program(kind), Limits(), Toolbox([tool]), {}, any_json)
+
+
+def accepted(arguments: dict[str, Any]) -> Accepted:
+    return Accepted(arguments, {"task": arguments})
+
+
+def program_inputs(types: Iterable[Type], columns: Iterable[str]) -> list[str]:
+    """What a program is given of a task: what the workflows take, or every column where there is no workflow."""
+    taken = {name: None for type in types for name in type.schema.get("properties", {})}
+    return list(taken) or sorted(columns)
+
+
+# -- a Python function ------------------------------------------------------------------------------------------------
+
+
+def fitted(function: Callable[..., Any], columns: Sequence[str]) -> tuple[list[str], Callable[..., Any]]:
+    """The columns that a function is given, and the function as it is called with them: by name, or, where its only
+    parameter is no column, all of them as one dict. Raises ValueError where it needs what no task has."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        raise ValueError("is not a function") from None
+    open = any(one.kind is one.VAR_KEYWORD for one in parameters)
+    named = [one for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+    if len(parameters) == 1 and named and named[0].name not in columns:
+        return list(columns), called_with(function, whole=True)
+    if lacking := [one.name for one in named if one.default is one.empty and one.name not in columns]:
+        raise ValueError(f"needs {lacking[0]!r}, which is no input of the tasks")
+    taken = list(columns) if open else [one.name for one in named if one.name in columns]
+    return taken, called_with(function, whole=False)
+
+
+def called_with(function: Callable[..., Any], whole: bool) -> Callable[..., Any]:
+    if not inspect.iscoroutinefunction(function):
+        return lambda task: function(task) if whole else function(**task)
+
+    async def awaited(task: dict[str, Any]) -> Any:
+        return await (function(task) if whole else function(**task))
+
+    return awaited
+
+
+# -- a command --------------------------------------------------------------------------------------------------------
+
+
+def command(words: list[str], folder: Path) -> Callable[..., Any]:
+    """Runs a command in the comparison's folder. It is killed with all that it started when its time is over."""
+
+    async def run(task: dict[str, Any]) -> Any:
+        process = await asyncio.create_subprocess_exec(
+            *words,
+            cwd=folder,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            out, err = await process.communicate(json.dumps(task, default=str).encode())
+        finally:
+            await killed(process)
+        if process.returncode:
+            raise RuntimeError(f"{words[0]} ended with status {process.returncode}: {tail(err)}")
+        if len(out) > MOST_OUTPUT:
+            raise RuntimeError(f"{words[0]} wrote more than {MOST_OUTPUT >> 20} MiB")
+        return read(out)
+
+    return run
+
+
+async def killed(process: asyncio.subprocess.Process) -> None:
+    """End the process and its group, what it left behind included."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def read(out: bytes) -> Any:
+    """JSON, or the text that it wrote."""
+    text = out.decode("utf-8", "replace").strip()
+    try:
+        return json.loads(text, parse_constant=str)
+    except ValueError:
+        return text or None
+
+
+def tail(err: bytes) -> str:
+    """The last line of its complaint."""
+    lines = err.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1][:400] if lines else "it said nothing"

@@ -1,0 +1,186 @@
+"""Arms that are not ours: a Python function, a command, a log of runs that were made."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import stat
+import time
+
+import pytest
+
+from tests.cli.kit import command
+from tests.cli.test_comparisons import doubles
+
+FUNCTIONS = """\
+import asyncio
+
+
+def twice(n):
+    return 2 * n
+
+
+async def later(n):
+    await asyncio.sleep(0)
+    return {
+        "answer": 2 * n,
+        "usage": {"prompt_tokens": 10, "completion_tokens": 2, "usd": 0.01, "model_calls": 3},
+        "calls": [{"tool": "look", "args": {"n": n}, "result": n}],
+    }
+
+
+def whole(task):
+    return task["n"] * 2
+
+
+def fails(n):
+    raise ValueError("no idea")
+
+
+def gives_up(n):
+    return {"answer": None, "exit_reason": "turn_limit"}
+
+
+def needs(n, other):
+    return other
+"""
+AGENT = """\
+#!/bin/sh
+read line
+case "$line" in *'"n": 1}'*) sleep 60 & echo $! > child.txt; wait;; esac
+case "$line" in *'"n": 2}'*) echo broken >&2; exit 3;; esac
+echo '{"answer": 4, "usage": {"prompt_tokens": 5, "completion_tokens": 1}}'
+"""
+HEAD = """\
+comparison: doubles
+tasks: tasks.jsonl
+score: {number: {tolerance: 0}}
+arms:
+  double: {workflow: double.yaml}
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def file(folder: pathlib.Path, arm: str, n: int = 6, more: str = "") -> pathlib.Path:
+    """A comparison of the pipeline with one other arm."""
+    made = doubles(folder, n, HEAD + f"  theirs: {arm}\n" + more)
+    (folder / "app.py").write_text(FUNCTIONS, "utf-8")
+    (folder / "agent").write_text(AGENT, "utf-8")
+    (folder / "agent").chmod(stat.S_IRWXU)
+    return made
+
+
+def found(path: pathlib.Path, *words: object) -> dict[str, object]:
+    done = command("compare", path, "--json", *words)
+    assert done.exit_code == 0, done.output
+    return dict(json.loads(done.stdout))
+
+
+def theirs(result: dict[str, object]) -> dict[str, object]:
+    return next(arm for arm in result["arms"] if arm["arm"] == "theirs")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", ["twice", "later", "whole"])
+def test_a_python_function_is_an_arm(tmp_path: pathlib.Path, name: str) -> None:
+    """By the columns that it names, or with all of them as one dict; awaited or in a thread."""
+    assert theirs(found(file(tmp_path, f'{{python: "app:{name}"}}')))["accuracy"]["right"] == 6  # type: ignore[index]
+
+
+def test_what_a_program_does_not_tell_is_unknown(tmp_path: pathlib.Path) -> None:
+    """Its cost is not 0, no verdict makes it so, and the verdict says it."""
+    path = file(tmp_path, '{python: "app:twice"}', more="decide: {max_cost_ratio: 2}\n")
+    result = found(path)
+    assert (theirs(result)["usd"]["mean"], theirs(result)["billed"]) == (None, True)  # type: ignore[index]
+    assert "What a run of theirs costs is unknown." in result["verdict"]["arms"][0]["words"]  # type: ignore[index]
+    assert "unknown" in command("compare", path).stdout
+
+
+def test_what_a_program_tells_is_counted(tmp_path: pathlib.Path) -> None:
+    """Tokens, dollars, model calls and tool calls are those it gives."""
+    arm = theirs(found(file(tmp_path, '{python: "app:later"}')))
+    assert (arm["model_calls"], arm["tool_calls"]) == (3, 1)
+    assert (arm["tokens"]["mean"], arm["usd"]["mean"]) == (12, pytest.approx(0.01))  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("name", "exit", "note"), [("fails", "step_failed", "no idea"), ("gives_up", "turn_limit", "")]
+)
+def test_a_program_that_fails_is_wrong(tmp_path: pathlib.Path, name: str, exit: str, note: str) -> None:
+    """Under the reason that it gives, or with the error that it raised; it ends nothing else."""
+    result = found(file(tmp_path, f'{{python: "app:{name}"}}'))
+    assert theirs(result)["exits"] == {exit: 6}
+    notes = [trial["note"] for trial in result["trials"] if trial["arm"] == "theirs"]  # type: ignore[attr-defined]
+    assert all(note in one for one in notes)
+
+
+def test_a_command_gets_json_and_is_killed_with_all_that_it_started(tmp_path: pathlib.Path) -> None:
+    """At its time limit its process group is gone; a status that is not 0 is a failure with what it said last."""
+    began = time.monotonic()
+    result = found(file(tmp_path, "{command: [./agent], timeout: 1s}"))
+    assert time.monotonic() - began < 30
+    trials = {t["task"]: t for t in result["trials"] if t["arm"] == "theirs"}  # type: ignore[attr-defined]
+    assert [trials[f"n{n}"]["exit"] for n in (1, 2, 3)] == ["time_limit", "step_failed", "success"]
+    assert "broken" in trials["n2"]["note"]
+    child = int((tmp_path / "child.txt").read_text("utf-8"))
+    for _ in range(50):
+        if not alive(child):
+            break
+        time.sleep(0.1)  # the kernel reaps it when it will
+    assert not alive(child)
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return "Z" not in pathlib.Path(f"/proc/{process}/stat").read_text("utf-8").split(")")[1][:3]
+
+
+def test_runs_of_a_log_are_taken_as_they_were(tmp_path: pathlib.Path) -> None:
+    """An arm made of what `runs export` wrote calls nothing; the tasks that the log lacks are left out."""
+    path = file(tmp_path, '{python: "app:later"}')
+    command("compare", path)
+    lines = command("runs", "export", "last").stdout
+    assert lines
+    (tmp_path / "october.jsonl").write_text(lines, "utf-8")
+    (tmp_path / "app.py").write_text("raise SystemExit\n", "utf-8")
+    again = doubles(tmp_path, 6, HEAD + "  theirs: {log: october.jsonl}\n")
+    arm = theirs(found(again, "--no-store"))
+    assert (arm["accuracy"]["right"], arm["model_calls"], arm["shape"]) == (6, 3, "log")  # type: ignore[index]
+    more = found(doubles(tmp_path, 8, HEAD + "  theirs: {log: october.jsonl}\n"), "--no-store")
+    assert more["verdict"]["arms"][0]["left_out"] == 2  # type: ignore[index]
+    assert more["verdict"]["token"] == "undecided"  # type: ignore[index]
+
+
+def test_runs_of_a_program_are_replayed_without_it(tmp_path: pathlib.Path) -> None:
+    """The call is recorded like any effect: a replay tells the same and starts nothing."""
+    path = file(tmp_path, "{command: [./agent], timeout: 1s}", 4)
+    before = found(path)
+    (tmp_path / "agent").unlink()
+    after = found(path, "--replay", "last")
+    assert after["verdict"] == before["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("arm", "said"),
+    [
+        ('{python: "app:twise"}', "did you mean 'twice'?"),
+        ('{python: "app:needs"}', "needs 'other', which is no input"),
+        ("{command: []}", "`command` is empty"),
+        ("{log: september.jsonl}", "there is no file"),
+        ("{log: tasks.jsonl}", "is no recording"),
+        ("{workflow: double.yaml, timeout: 3s}", "`timeout` belongs to"),
+    ],
+)
+def test_a_program_that_is_not_there_is_a_fault_at_its_place(tmp_path: pathlib.Path, arm: str, said: str) -> None:
+    """Before anything runs, with the line of the comparison."""
+    done = command("check", file(tmp_path, arm))
+    assert done.exit_code == 2
+    assert "comparison.yaml:6:" in done.stderr + done.stdout
+    assert said in done.stderr + done.stdout
