@@ -259,7 +259,7 @@ class Builder:
         made = self.model(workflow.model) if similarity is None else ModelSpec("")
         return Router(
             {label: self.route(route, workflow, tools) for label, route in workflow.from_.items()},
-            messages(workflow.instructions if similarity is None else None, workflow.choose)[0],
+            messages(workflow.instructions, workflow.choose)[0],
             made.key,
             workflow.otherwise is not None,
             made.provider == "local",
