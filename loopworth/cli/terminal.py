@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, TextIO, cast
 
 import msgspec
 from rich.console import Console
@@ -18,8 +20,8 @@ REPLACEMENT = "\ufffd"
 
 
 def safe(text: str, lines: bool = True) -> str:
-    """The text with every control, format or unassigned character spelled out (`\\x1b`), and a sign in the place of half
-    a surrogate pair, which stands for no character; `lines` keeps line ends."""
+    """The text with every control, format or unassigned character spelled out (`\\x1b`), and a sign in the place of
+    half a surrogate pair, which stands for no character; `lines` keeps line ends."""
     if text.isascii() and text.isprintable():
         return text
     kept = "\n" if lines else ""
@@ -38,9 +40,36 @@ def shown(value: Any, style: str = "", lines: bool = True) -> Text:
     return Text(safe(text, lines), style=style)
 
 
+def headed(name: str, value: Text) -> Text:
+    """A line of facts: what it tells, dimmed, and the value as it is."""
+    return Text().append(f"{name:<9}", "dim").append_text(value)
+
+
+class Aside:
+    """Stands in for standard output while code of a user's runs: what a tool prints goes to standard error."""
+
+    def __init__(self, results: TextIO) -> None:
+        self.results = results
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stderr, name)
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Keep standard output to `results`: a `print` in a tool would else stand in the middle of the JSON."""
+    with redirect_stdout(cast(TextIO, Aside(results()))):
+        yield
+
+
+def results() -> TextIO:
+    """Where results go: standard output, also while a user's code does not see it."""
+    return sys.stdout.results if isinstance(sys.stdout, Aside) else sys.stdout
+
+
 def output() -> Console:
     """Results go here. Made anew each time, since tests and pipes change what standard output is."""
-    return Console(file=sys.stdout, markup=False, emoji=False, highlight=False)
+    return Console(file=results(), markup=False, emoji=False, highlight=False)
 
 
 def notices() -> Console:
@@ -56,8 +85,8 @@ def complain(message: str) -> None:
 def write_json(value: Any) -> None:
     """The one JSON document on standard output: plain ASCII, so nothing in it can reach the terminal raw."""
     text = json.dumps(plain(value), indent=2, default=str)
-    sys.stdout.write(text.replace("\x7f", "\\u007f") + "\n")
-    sys.stdout.flush()
+    results().write(text.replace("\x7f", "\\u007f") + "\n")
+    results().flush()
 
 
 def plain(value: Any) -> Any:

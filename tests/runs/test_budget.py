@@ -7,6 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopworth.runs.budget import Budget, Limits
+from loopworth.runs.journal import Record, body
+from loopworth.runs.message import Reply
+from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import Stop
 from loopworth.runs.usage import Usage
 
@@ -114,3 +117,32 @@ def test_a_tool_that_keeps_failing_ends_the_run_at_its_own_number():
     with pytest.raises(Stop) as stop:
         admit(sub)
     assert (stop.value.exit, stop.value.owner) == ("tool_failures", "")
+
+
+def recorded(failures):
+    """A journal of one model call at `sub/run/`, then of so many failed calls of a tool."""
+    failed = body(Observation("", "look", "tool_error", "down"))
+    reply = Record("h", "model", body(Reply({}, usage=Usage(20, 30, usd=0.5))), began=2.0)
+    return {"sub/run/1/ask": reply} | {f"{n}/call": Record("h", "tool", failed, began=3.0) for n in range(failures)}
+
+
+@pytest.mark.parametrize(("failures", "ends"), [(2, False), (3, True)])
+def test_a_resumed_run_has_spent_and_failed_what_its_records_say(failures, ends):
+    """Else every resume would be a fresh budget, and three more tries of a dead tool."""
+    budget = Budget(Limits())
+    budget.restore(recorded(failures), {"look": 3})
+    assert (budget.turns, budget.tokens, budget.usd, budget.tool_calls) == (1, 50, 0.5, failures)
+    if not ends:
+        admit(budget)
+        return
+    with pytest.raises(Stop) as stop:
+        admit(budget)
+    assert stop.value.exit == "tool_failures"
+
+
+def test_a_part_of_a_resumed_run_is_charged_with_its_own_records_alone():
+    """What ran beside it is its parent's; its clock begins with its first record."""
+    budget = Budget(Limits(), path="sub/run/", above=Budget(Limits()), start=9.0)
+    budget.restore(recorded(3), {"look": 3})
+    assert (budget.tokens, budget.tool_calls, budget.start) == (50, 0, 2.0)
+    admit(budget)
