@@ -61,7 +61,7 @@ def load(workflow: spec.Workflow, files: Files, mode: Mode) -> Load:
         case spec.Loop():
             found = loop(workflow, files, mode)
         case spec.Router():
-            found = asked(workflow, workflow, workflow.choose, 2 if mode == "worst" else 1)
+            found = asked(workflow, workflow, workflow.choose, mode)
             routes = [body(route, workflow, files, mode) for route in workflow.from_.values()]
             found += dearest(routes) if mode == "worst" else mean(routes)
         case _:
@@ -75,7 +75,7 @@ def load(workflow: spec.Workflow, files: Files, mode: Mode) -> Load:
 def body(form: spec.Body, workflow: spec.Workflow, files: Files, mode: Mode) -> Load:
     """A step, a route or an `otherwise`, as often as it may be done."""
     said = form.ask if form.verb == "ask" else form.choose
-    one = asked(form, workflow, said, 1) if said is not None else Load()
+    one = asked(form, workflow, said, mode) if said is not None else Load()
     part = reach.inner(form, files)
     one += load(part, files, mode) if part is not None else Load()
     tool = files.tools(workflow).get(form.call or "")
@@ -106,10 +106,13 @@ def loop(workflow: spec.Loop, files: Files, mode: Mode) -> Load:
     return Load(turns, sent + turns * reply, priced(workflow, workflow, sent, turns * reply)) + inner
 
 
-def asked(form: spec.Body | spec.Router, workflow: spec.Workflow, said: spec.Prompt | None, calls: int) -> Load:
-    """One question to a model, and its reply."""
-    sent, reply = calls * opening(workflow, said), calls * replied(form, workflow, "expected")
-    return Load(calls, sent + reply, priced(form, workflow, sent, reply))
+def asked(form: spec.Body | spec.Router, workflow: spec.Workflow, said: spec.Prompt | None, mode: Mode) -> Load:
+    """One question to a model, and its reply; at most two, where a reply that cannot be read is asked for again."""
+    again = isinstance(form, spec.Router) or form.verb == "choose" or form.output is not None
+    calls = 2 if again and mode == "worst" else 1
+    reply = replied(form, workflow, mode)
+    sent = calls * opening(workflow, said) + (calls - 1) * reply
+    return Load(calls, sent + calls * reply, priced(form, workflow, sent, calls * reply))
 
 
 def opening(workflow: spec.Workflow, said: spec.Prompt | None) -> int:

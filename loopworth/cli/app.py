@@ -8,11 +8,12 @@ import sys
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from loopworth import __version__
-from loopworth.cli import comparisons, files, kept, models, runs
+from loopworth.cli import comparisons, files, kept, models, planning, runs
 from loopworth.cli.status import culprits
+from loopworth.cli.terminal import aside
 
 
 class Commands(TyperGroup):
@@ -23,6 +24,14 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
+class Runs(TyperCommand):
+    """A command that runs, or imports, code of the user's: what that prints is no result."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with aside():
+            return super().invoke(ctx)
+
+
 app = typer.Typer(
     cls=Commands,
     help="Is the loop worth it? Define a task's workflow, run it, and compare the pipeline with the agent.",
@@ -30,13 +39,16 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
+    epilog="Exit status: 0 done, 1 a run or a required verdict failed, 2 faulty files, 3 the outside world failed, "
+    "4 waiting for a person, 130 interrupted.",
 )
-app.command("check")(files.check)
-app.command("draw")(files.draw)
+app.command("check", cls=Runs, short_help="Report every fault of every file.")(files.check)
+app.command("draw", cls=Runs, short_help="Draw a workflow as a Mermaid flowchart.")(files.draw)
 app.command("schema")(files.schema)
-app.command("run")(runs.run)
-app.command("compare")(comparisons.compare)
-app.add_typer(kept.app, name="runs")
+app.command("run", cls=Runs, short_help="Run a workflow once.")(runs.run)
+app.command("compare", cls=Runs, short_help="Run arms on the same tasks, and give a verdict.")(comparisons.compare)
+app.command("plan", cls=Runs, short_help="What a comparison can show, and may cost.")(planning.plan)
+app.add_typer(kept.app, name="runs", short_help="List the runs that are kept, show them, export them.")
 app.add_typer(models.app, name="models")
 
 
@@ -51,10 +63,9 @@ def options(
     traceback: Annotated[
         bool, typer.Option("--traceback", envvar="LOOPWORTH_TRACEBACK", help="Show where a failure of ours happened.")
     ] = False,
-    _version: Annotated[bool, typer.Option("--version", callback=version, is_eager=True)] = False,
+    _version: Annotated[bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version.")] = False,
 ) -> None:
-    """Exit status: 0 done, 1 a run or a required verdict failed, 2 faulty files, 3 the outside world failed, 4 waiting
-    for a person, 130 interrupted."""
+    """What holds of every command."""
     if not traceback:  # what a library logs is no message of ours, and may quote a model
         logging.getLogger().addHandler(logging.NullHandler())
 
