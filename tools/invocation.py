@@ -197,7 +197,8 @@ class Invocation:
     ) -> Observation:
         why = f"{self.tool.name} gave no answer within {seconds:.3g} s"
         if owner is not None:
-            why += ", when the run's time was over"
+            whose = f"the time of {ATTEMPT.sub('', owner).rstrip('/')}" if owner else "the run's time"
+            why += f", when {whose} was over"
         if inside:
             why += f"; given up with it, though still running: {', '.join(inside)}"
         if self.tool.writes:

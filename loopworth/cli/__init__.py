@@ -1,5 +1,5 @@
 """The command line, one file per group of commands."""
 
-from loopworth.cli.app import main
+from loopworth.cli.start import main
 
 __all__ = ["main"]

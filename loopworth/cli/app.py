@@ -63,7 +63,9 @@ def options(
     traceback: Annotated[
         bool, typer.Option("--traceback", envvar="LOOPWORTH_TRACEBACK", help="Show where a failure of ours happened.")
     ] = False,
-    _version: Annotated[bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version.")] = False,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version.")
+    ] = False,
 ) -> None:
     """What holds of every command."""
     if not traceback:  # what a library logs is no message of ours, and may quote a model

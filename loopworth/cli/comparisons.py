@@ -20,12 +20,13 @@ Required = Literal["earns", "keeps"]
 
 
 def compare(
-    file: Annotated[Path, typer.Argument(help="A comparison file.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A comparison file.", show_default=False)],
     id: Annotated[
-        str | None, typer.Argument(help="With --resume: the comparison to go on with.", show_default=False)
+        str | None,
+        typer.Argument(metavar="ID", help="With --resume: the comparison to go on with.", show_default=False),
     ] = None,
-    task: Annotated[str | None, typer.Option(help="Run only the task with this id.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Run only the first N tasks.")] = None,
+    task: Annotated[str | None, typer.Option(metavar="ID", help="Run only the task with this id.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Run only the first N tasks.")] = None,
     require: Annotated[
         Required | None, typer.Option(help="Exit with 1 unless the challenger earns, or the holder keeps, its place.")
     ] = None,

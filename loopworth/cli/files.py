@@ -10,13 +10,15 @@ from typing import Annotated
 import typer
 
 import loopworth
-from loopworth.cli.status import DONE, FAULTY, UserFault
-from loopworth.cli.terminal import complain, output, shown, write_json
+from loopworth.cli.status import DONE, FAULTY, UserFault, saving
+from loopworth.cli.terminal import complain, output, results, shown, write_json
 from loopworth.workflows.faults import in_order
 
 
 def check(
-    paths: Annotated[list[Path], typer.Argument(help="YAML files, or folders of them.", show_default=False)],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH", help="YAML files, or folders of them.", show_default=False)
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the faults as JSON.")] = False,
 ) -> None:
     """Report every fault of every file: file:line:column, what is wrong, and what to write instead."""
@@ -34,8 +36,10 @@ def check(
 
 
 def draw(
-    file: Annotated[Path, typer.Argument(help="A workflow file.", show_default=False)],
-    to: Annotated[Path | None, typer.Option("--output", "-o", help="Write the drawing to this file.")] = None,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A workflow file.", show_default=False)],
+    to: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the drawing to this file.")
+    ] = None,
 ) -> None:
     """Draw a workflow as a Mermaid flowchart: its steps and what waits for what, its routes, or its loop."""
     written(loopworth.draw(file), to)
@@ -57,7 +61,9 @@ def counted(things: Sized, name: str) -> str:
 
 
 def schema(
-    to: Annotated[Path | None, typer.Option("--output", "-o", help="Write the schema to this file.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the schema to this file.")
+    ] = None,
 ) -> None:
     """Write the JSON Schema of the language, for editors."""
     from loopworth.comparisons.language import schema as made  # imported here, with the whole language
@@ -68,7 +74,8 @@ def schema(
 def written(text: str, to: Path | None) -> None:
     """Print a text, or write it to a file and say so."""
     if to is None:
-        typer.echo(text, nl=False)
+        results().write(text)
     else:
-        to.write_text(text, "utf-8")
+        with saving(to):
+            to.write_text(text, "utf-8")
         complain(f"written to {to}")

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import typer
 
 from loopworth.cli.status import INTERRUPTED
-from loopworth.cli.terminal import complain
+from loopworth.cli.terminal import complain, results
 
 T = TypeVar("T")
 
@@ -58,6 +58,6 @@ async def heeding(work: Coroutine[Any, Any, T]) -> T:
 
 def leave(status: int) -> None:
     """End the process now, with all that was printed."""
-    sys.stdout.flush()
+    results().flush()
     sys.stderr.flush()
     os._exit(status)

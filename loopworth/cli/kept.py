@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.text import Text
 
-from loopworth.cli.status import UserFault
+from loopworth.cli.status import UserFault, saving
 from loopworth.cli.steps import steps
 from loopworth.cli.store import Place, found_run, gathered
-from loopworth.cli.terminal import complain, output, safe, shown, write_json
+from loopworth.cli.terminal import complain, headed, output, results, safe, shown, write_json
 from loopworth.runs.kept import Kept, Query
+from loopworth.runs.outcome import Exit
 from loopworth.runs.recording import Recording
 from loopworth.runs.recording import line as line_of
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store_file import place as place_of
 from loopworth.runs.usage import Usage
+from loopworth.workflows.faults import nearest
 
 app = typer.Typer(help="The runs that are kept: list them, show one step by step, export them.", rich_markup_mode=None)
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -32,19 +33,29 @@ UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "d
 @app.callback(invoke_without_command=True)
 def runs(
     ctx: typer.Context,
-    workflow: Annotated[str | None, typer.Option(help="Only runs of this workflow (or comparison).")] = None,
-    exit: Annotated[str | None, typer.Option(help="Only runs that ended so, or `unfinished` ones.")] = None,
-    comparison: Annotated[str | None, typer.Option(help="The trials of this comparison: its id or name.")] = None,
-    arm: Annotated[str | None, typer.Option(help="Only trials of this arm.")] = None,
-    task: Annotated[str | None, typer.Option(help="Only trials on this task.")] = None,
-    since: Annotated[str | None, typer.Option(help="Only runs begun since: 2h, 3d, or a date.")] = None,
-    most: Annotated[int, typer.Option("--most", "-n", min=1, help="The newest so many.")] = 50,
+    workflow: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only runs of this workflow (or comparison).")
+    ] = None,
+    exit: Annotated[
+        str | None, typer.Option(metavar="REASON", help="Only runs that ended so, or `unfinished` ones.")
+    ] = None,
+    comparison: Annotated[
+        str | None, typer.Option(metavar="ID", help="The trials of this comparison: its id or name.")
+    ] = None,
+    arm: Annotated[str | None, typer.Option(metavar="NAME", help="Only trials of this arm.")] = None,
+    task: Annotated[str | None, typer.Option(metavar="ID", help="Only trials on this task.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="WHEN", help="Only runs begun since: 2h, 3d, or a date.")] = None,
+    most: Annotated[int, typer.Option("--most", "-n", min=1, metavar="N", help="The newest so many.")] = 50,
     store: Place = None,
     as_json: AsJson = False,
 ) -> None:
     """List the runs and comparisons that are kept, the newest first; trials with --comparison, --arm or --task."""
     if ctx.invoked_subcommand is not None:
         return
+    if exit is not None and exit not in (known := (*get_args(Exit), "unfinished")):
+        near = nearest(exit, known)
+        instead = f"did you mean {near!r}?" if near else f"one of {', '.join(known)}"
+        raise UserFault(f"--exit {exit}: no run ends so\n    {instead}")
     after = None if since is None else moment(since, datetime.now(UTC))
     query = Query(workflow, exit, comparison, arm, task, after, most=most)
     found = Shelf(store).runs(query) if place_of(store).exists() else []
@@ -117,9 +128,11 @@ def facts(one: Kept) -> dict[str, Any]:
     return {name: getattr(one, name) for name in one.__struct_fields__ if name != "epoch"}
 
 
-@app.command("show")
+@app.command("show", short_help="Show a run step by step.")
 def show(
-    id: Annotated[str, typer.Argument(help="The run's id, the start of it, or `last`.", show_default=False)],
+    id: Annotated[
+        str, typer.Argument(metavar="ID", help="The run's id, the start of it, or `last`.", show_default=False)
+    ],
     store: Place = None,
     as_json: AsJson = False,
 ) -> None:
@@ -165,14 +178,16 @@ def heading(run: Kept) -> None:
     }
     for name, value in rows.items():
         if value not in ("", None):
-            output().print(Text(f"{name:<9}", "dim").append_text(shown(value, lines=False)), soft_wrap=True)
+            output().print(headed(name, shown(value, lines=False)), soft_wrap=True)
     output().print()
 
 
-@app.command("export")
+@app.command("export", short_help="Write runs as JSON lines, to replay or to read.")
 def export(
-    ids: Annotated[list[str] | None, typer.Argument(help="Runs and comparisons; all by default.")] = None,
-    to: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write (.jsonl).")] = None,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Runs and comparisons; all by default.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write (.jsonl).")
+    ] = None,
     store: Place = None,
 ) -> None:
     """Write runs as JSONL, a run a line, with all they were asked and answered; `--replay FILE.jsonl` replays them."""
@@ -181,8 +196,8 @@ def export(
     recordings = (one for run in chosen for one in gathered(shelf, run))
     if to is None:
         for recording in recordings:
-            sys.stdout.buffer.write(line_of(recording))
-        sys.stdout.buffer.flush()
+            results().buffer.write(line_of(recording))
+        results().buffer.flush()
     else:
         complain(f"{written(to, recordings)} runs written to {to}")
 
@@ -190,7 +205,8 @@ def export(
 def written(to: Path, recordings: Iterable[Recording]) -> int:
     """Write a file that is whole or not there."""
     half = to.with_name(f"{to.name}.part")
-    with half.open("wb") as file:
-        n = sum(file.write(line_of(recording)) > 0 for recording in recordings)
-    half.replace(to)
+    with saving(to):
+        with half.open("wb") as file:
+            n = sum(file.write(line_of(recording)) > 0 for recording in recordings)
+        half.replace(to)
     return n

@@ -34,7 +34,7 @@ def models(ctx: typer.Context, as_json: AsJson = False) -> None:
     output().print(table)
 
 
-@app.command("install")
+@app.command("install", short_help="Fetch the weights of a model, once.")
 def fetch(
     name: Annotated[str, typer.Argument(help="Which embedded model.")] = DEFAULT, as_json: AsJson = False
 ) -> None:

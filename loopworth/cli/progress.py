@@ -50,7 +50,7 @@ class Lines:
         elif progress.phase != "preparing" and now - self.last >= LINE:
             self.last = now
             text = f"{progress.phase}: {sum(progress.done.values())} of {planned(progress)} runs, {spend(progress)}"
-            self.console.print(shown(f"{text} {left(progress)}".rstrip()), soft_wrap=True)
+            self.console.print(shown(", ".join(filter(None, (text, left(progress))))), soft_wrap=True)
 
 
 class Picture:
@@ -84,7 +84,7 @@ def planned(progress: Progress) -> int:
 def spend(progress: Progress) -> str:
     """The US dollars so far, and how many runs have an unknown price."""
     unknown = f" + {progress.unpriced} runs of unknown cost" if progress.unpriced else ""
-    return f"${progress.usd:.4f}{unknown}"
+    return f"{f'${progress.usd:.4f}' if progress.usd else '$0'}{unknown}"
 
 
 def left(progress: Progress) -> str:

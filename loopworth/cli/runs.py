@@ -17,7 +17,7 @@ from loopworth.cli.inputs import given
 from loopworth.cli.interruption import finish
 from loopworth.cli.status import OUTSIDE, UserFault, of_exit
 from loopworth.cli.store import Place, Replayed, Unkept, one_run, open_store, recordings
-from loopworth.cli.terminal import complain, output, shown, write_json
+from loopworth.cli.terminal import complain, headed, output, shown, write_json
 from loopworth.models import ModelSpec, spec_faults
 from loopworth.runs.message import Message
 from loopworth.runs.outcome import Outcome, Said
@@ -27,11 +27,14 @@ from loopworth.runs.usage import Usage
 
 def run(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A workflow file.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A workflow file.", show_default=False)],
     input: Annotated[
-        list[str] | None, typer.Option("--input", "-i", help="name=value, a JSON object, or @file.json; repeatable.")
+        list[str] | None,
+        typer.Option("--input", "-i", metavar="INPUT", help="name=value, a JSON object, or @file.json; repeatable."),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="Use this model (provider/name) instead of the file's.")] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Use this model (provider/name) instead of the file's.")
+    ] = None,
     transcript: Annotated[bool, typer.Option("--transcript", help="Show every message as it is said.")] = False,
     replay: Replayed = None,
     store: Place = None,
@@ -66,6 +69,8 @@ def run(
             if transcript:
                 output().print()
             show(outcome, "" if no_store else id, recording is not None)
+        if outcome.exit == "invalid_input":
+            complain(f"    the input is {compiled.input.text}: write --input name=value")
         if outcome.traceback and traceback:
             complain(outcome.traceback)
         return OUTSIDE if trouble else of_exit(outcome.exit)
@@ -115,7 +120,7 @@ def show(outcome: Outcome, id: str, replayed: bool) -> None:
     rows["run"] = shown(id, lines=False)
     for name, value in rows.items():
         if value.plain:
-            console.print(Text(f"{name:<9}", "dim").append_text(indented(value)), soft_wrap=True)
+            console.print(headed(name, indented(value)), soft_wrap=True)
 
 
 def facts(outcome: Outcome) -> dict[str, Text]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -37,6 +38,16 @@ def of_exit(exit: Exit) -> int:
 
 class UserFault(Exception):
     """What was typed on the command line cannot be done; the text says what to type instead."""
+
+
+@contextmanager
+def saving(to: Path) -> Iterator[None]:
+    """Say which file could not be written, and why."""
+    try:
+        yield
+    except OSError as error:
+        complain(f"--output {to}: cannot be written: {error.strerror or error}")
+        raise typer.Exit(OUTSIDE) from None
 
 
 @contextmanager

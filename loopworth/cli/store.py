@@ -18,12 +18,14 @@ from loopworth.runs.store import Store
 
 Place = Annotated[
     Path | None,
-    typer.Option("--store", envvar="LOOPWORTH_STORE", help="The run store.", show_default=".loopworth/runs.db"),
+    typer.Option(
+        "--store", metavar="FILE", envvar="LOOPWORTH_STORE", help="The run store.", show_default=".loopworth/runs.db"
+    ),
 ]
 Unkept = Annotated[bool, typer.Option("--no-store", help="Keep nothing of this in the run store.")]
 Replayed = Annotated[
     str | None,
-    typer.Option("--replay", metavar="RUN", help="Call nothing: replay this run of the store, or of a .jsonl file."),
+    typer.Option("--replay", metavar="RUN", help="Call nothing: replay what the store, or a .jsonl file, has of this."),
 ]
 
 

@@ -15,7 +15,34 @@ def test_the_version_and_the_help_are_there() -> None:
     """Every command of this version stands in the help."""
     assert command("--version").stdout == f"loopworth {loopworth.__version__}\n"
     shown = command("--help").stdout
-    assert all(f"  {name} " in shown for name in ("check", "schema", "run", "compare", "models"))
+    assert all(f"  {name} " in shown for name in ("check", "draw", "schema", "run", "compare", "runs", "models"))
+    assert "Exit status: 0 done" in shown
+
+
+@pytest.mark.parametrize("words", [[], ["runs"], ["models"]])
+def test_no_line_of_help_is_cut(words: list[str]) -> None:
+    """What a command does is said whole, in the lists of commands too; types of Python are nobody's words."""
+    shown = command(*words, "--help").stdout
+    assert "..." not in shown.partition("Commands:")[2]
+    assert "list[" not in shown
+
+
+def test_a_ctrl_c_while_it_loads_is_no_traceback() -> None:
+    """An interruption is status 130, however early it comes."""
+    code = """if True:
+        import sys
+
+        class Early:
+            def find_spec(self, name, path=None, target=None):
+                if name == "loopworth.cli.app":
+                    raise KeyboardInterrupt
+
+        sys.meta_path.insert(0, Early())
+        from loopworth.cli import main
+        main()
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
 
 
 @pytest.mark.parametrize("words", [["runn"], ["run"], ["run", "x.yaml", "--jsn"], ["compare", "x", "--require", "y"]])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import pathlib
 
+import pytest
+
 from tests.cli.kit import HELLO, command, written
 
 MISSPELT = HELLO.replace("shape:", "shap:").replace("{{ question }}", "{{ questio }}")
@@ -41,6 +43,16 @@ def test_check_as_json(tmp_path: pathlib.Path) -> None:
     faults = json.loads(done.stdout)
     assert (done.exit_code, [fault["line"] for fault in faults]) == (2, [2, 7])
     assert set(faults[0]) == {"file", "line", "column", "what", "instead"}
+
+
+@pytest.mark.parametrize("words", [("draw", "good.yaml"), ("schema",)])
+def test_a_file_that_cannot_be_written_is_named(tmp_path: pathlib.Path, words: tuple[str, ...]) -> None:
+    """Which file, and why, in words; status 3."""
+    written(tmp_path, good=HELLO)
+    command_words = [tmp_path / word if word.endswith(".yaml") else word for word in words]
+    done = command(*command_words, "-o", tmp_path / "no" / "x")
+    assert done.exit_code == 3
+    assert done.stderr == f"--output {tmp_path}/no/x: cannot be written: No such file or directory\n"
 
 
 def test_check_of_what_is_not_there(tmp_path: pathlib.Path) -> None:

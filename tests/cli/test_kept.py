@@ -193,6 +193,7 @@ def test_a_finished_comparison_resumes_to_its_result(folder: pathlib.Path) -> No
         (["compare", "comparison.yaml", "--resume", "--no-store"], "leave out --no-store"),
         (["compare", "comparison.yaml", "--resume", "ID"], "is no comparison"),
         (["runs", "--since", "yesterday"], "write 30m, 2h, 3d, or a date"),
+        (["runs", "--exit", "sucess"], "did you mean 'success'?"),
         (["runs", "show", "nope"], "`loopworth runs` lists them"),
     ],
 )

@@ -13,6 +13,24 @@ import pytest
 
 from tests.cli.kit import HELLO, REFUNDS, WAITS, Terminal, command, written
 
+TALK = """\
+print("loading")
+
+
+def say(n: int) -> int:
+    'Say a number.'
+    print("said")
+    return n
+"""
+LOUD = """\
+workflow: loud
+shape: pipeline
+input: {}
+tools: {say: {python: "loud:say", effect: read}}
+steps: [{id: said, call: say, with: {n: 3}}]
+answer: "{{ said }}"
+"""
+
 
 def test_a_run_shows_answer_exit_calls_tokens_cost_and_latency(tmp_path: pathlib.Path) -> None:
     """The figures a person needs, and the answer without its markup or escapes obeyed."""
@@ -36,6 +54,24 @@ def test_a_run_as_json_holds_everything(tmp_path: pathlib.Path) -> None:
     assert done.stdout.isascii()
 
 
+def test_only_the_names_of_facts_are_dimmed(tmp_path: pathlib.Path) -> None:
+    """An answer is what a person came for: it is as bright as any text."""
+    written(tmp_path, hello=HELLO)
+    terminal = Terminal("-m", "loopworth", "run", "hello.yaml", "-i", "question=hi", cwd=tmp_path)
+    assert terminal.close() == 0
+    assert "\x1b[2manswer   \x1b[0mHi [bold]Ann" in terminal.seen
+
+
+@pytest.mark.parametrize("words", [("--json",), ("--json", "--transcript")])
+def test_what_a_tool_prints_is_no_result(tmp_path: pathlib.Path, words: tuple[str, ...]) -> None:
+    """A `print` in a tool, or in its module, goes to standard error: the JSON stays JSON."""
+    written(tmp_path, loud=LOUD)
+    (tmp_path / "loud.py").write_text(TALK)
+    done = command("run", tmp_path / "loud.yaml", *words)
+    assert json.loads(done.stdout)["answer"] == 3
+    assert ("loading" in done.stderr, "said" in done.stderr) == (True, True)
+
+
 def test_a_transcript_shows_every_message_and_call(tmp_path: pathlib.Path) -> None:
     """Who said what, where in the run, tool calls with their arguments."""
     done = command("run", written(tmp_path, refunds=REFUNDS) / "refunds.yaml", "-i", "case=x", "--transcript")
@@ -50,6 +86,7 @@ def test_a_transcript_shows_every_message_and_call(tmp_path: pathlib.Path) -> No
         (["-i", "question"], 2, "write name=value"),
         (["-i", "question=hi", "--model", "opnai/gpt"], 2, "did you mean 'openai'?"),
         ([], 1, "question is missing"),
+        ([], 1, "the input is {question: str, times: int = 1}: write --input name=value"),
         (["-i", "question=hi", "-i", "times=many"], 1, "times"),
         (["-i", "question=hi", "-i", "tims=2"], 1, "tims"),
     ],

@@ -242,6 +242,15 @@ def test_a_read_ends_with_the_runs_time_and_names_its_owner():
     free.set()
 
 
+def test_a_read_that_ends_with_a_steps_time_names_the_step():
+    """A step's timeout is not the run's time, and the message does not send anybody there."""
+    free = threading.Event()
+    read = python_tool("t", lambda: free.wait(60), effect="read")
+    seen = invoke(read, fx=place().at("slow", Limits(time=0.05)))
+    assert seen.content.endswith("when the time of slow was over")
+    free.set()
+
+
 def test_a_write_is_cut_by_its_own_timeout_only_and_may_have_happened():
     """The run's deadline lets it finish; its own timeout says that the outcome is open."""
     slept = lambda: time.sleep(0.1) or "done"
