@@ -95,11 +95,12 @@ def name_faults(spec: ModelSpec) -> list[Fault]:
 
 
 def unknown(name: str, head: str) -> Fault:
-    near = get_close_matches(head, PROVIDERS, 1)
+    known = [head for head, provider in PROVIDERS.items() if not provider.later]
+    near = get_close_matches(head, known, 1)
     if "/" not in name and name:
         near = near or ["ollama"]
         return ("name", f"the model {name!r} names no provider", f"write provider/model, such as {near[0]}/{name}")
-    instead = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(PROVIDERS)}, or give `base_url`"
+    instead = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(known)}, or give `base_url`"
     return ("name", f"unknown provider {head!r}", instead)
 
 
