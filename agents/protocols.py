@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
 from loopworth.agents.submit import SUBMIT, Answer, Output, Submit, Unreadable, hoisted
-from loopworth.runs.message import Message, Reply, ToolCall, printable, system, user
+from loopworth.runs.message import Message, Reply, ToolCall, printable, system, unfenced, user
 from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import Stop
 from loopworth.tools.arguments import ArgumentFault, parse
@@ -100,7 +100,7 @@ class Json:
         if not reply.text.strip():
             raise Stop("empty", None, empty(reply))
         try:
-            said = parse(unfenced(reply.text))
+            said = parse(unfenced(reply.text), "the reply is")
             if set(said) == {"answer"}:
                 return Answer(self.output.check(said["answer"]))
         except ValueError as why:
@@ -114,6 +114,10 @@ class Json:
 
 
 def empty(reply: Reply) -> str:
+    """Why there is nothing to read in a reply without text, of which no calls are read."""
+    if reply.calls:
+        names = ", ".join(call.tool or "(no name)" for call in reply.calls)
+        return f"the reply only calls {names}: no tool was offered"
     if reply.finish == "tool_calls":
         return "an empty tool turn: the reply said that it calls tools, and held no call"
     return reply.note or "the reply held neither text nor a tool call"
@@ -175,9 +179,3 @@ def brief(tools: Sequence[Tool]) -> str:
 
 def signature(tool: Tool) -> str:
     return f"{tool.name}({', '.join(tool.parameters.get('properties', {}))})"
-
-
-def unfenced(text: str) -> str:
-    """The text without a Markdown fence around it."""
-    found = re.fullmatch(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", text, re.DOTALL)
-    return found[1] if found else text

@@ -152,6 +152,8 @@ class ChatModel:
             403: "check what the key may use",
             404: f"check that it serves {self.spec.model!r}, and base_url",
         }
+        if found.status is not None and found.status < 400:
+            return "check that base_url is that of an OpenAI-compatible server, or try again later"
         by_kind = {
             "down": "is the server running?",
             "busy": "lower the model's concurrency, or try again later",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC
@@ -35,7 +36,8 @@ class Trouble(Value, frozen=True):
     @property
     def words(self) -> str:
         """Status, code and message in one line."""
-        status = "no answer" if self.status is None else f"status {self.status}"
+        unnumbered = "no answer" if self.kind == "down" else "an error in the answer"
+        status = unnumbered if self.status is None else f"status {self.status}"
         code = f" ({self.code})" if self.code and self.code != str(self.status) else ""
         return f"{status}{code}{': ' if self.message else ''}{self.message}"
 
@@ -74,6 +76,8 @@ OVERFLOW_WORDS = re.compile(
     r"|too many (input |prompt )?tokens\b(?! per)|(input|prompt) tokens?\b.{0,40}\b(above|exceed|over|limit|greater)",
     re.I,
 )
+BROKEN_OFF = {"error", "abort", "aborted", "cancelled", "canceled", "timeout", "insufficient_system_resource"}
+"""Finish reasons of a reply that the server gave up: half an answer, never to be taken for a whole one."""
 WORDED = (None, 400, 403, 413, 422, 500)
 """The statuses at which wording is read: elsewhere the status says it all."""
 PATIENT = (429, 529)
@@ -87,7 +91,7 @@ def trouble(status: int, body: Any, headers: Mapping[str, str], now: float) -> T
     """
     error = error_of(body)
     if error is None and status < 400:
-        return None if answers(body) else Trouble("broken", "the answer holds no choices", status=status)
+        return None if answers(body) else Trouble("broken", no_answer(body), status=status)
     error = error or {"message": plain(body)}
     codes = list(codes_of(error))
     real = status if status >= 400 else next((int(code) for code in codes if code.isdecimal()), None)
@@ -108,6 +112,13 @@ def answers(body: Any) -> bool:
     return isinstance(choices, list) and bool(choices) and isinstance(choices[0], dict)
 
 
+def no_answer(body: Any) -> str:
+    """What there is in place of a choice: often a web page, where the address is not quite the server's."""
+    if not isinstance(body, str):
+        return "the answer holds no choices"
+    return f"the answer is not JSON: {words}" if (words := plain(body)) else "the answer is empty"
+
+
 def error_of(body: Any) -> dict[str, Any] | None:
     """The error in a body, whatever its shape: at the top, in the first choice, or the whole body."""
     if not isinstance(body, dict):
@@ -120,9 +131,8 @@ def error_of(body: Any) -> dict[str, Any] | None:
         return error if isinstance(error, dict) else {"message": str(error)}
     if body.get("object") == "error" or (choices is None and ("message" in body or "detail" in body)):
         return body
-    if isinstance(first, dict) and first.get("finish_reason") == "error":
-        return {"message": "the provider reports an error and does not say which"}
-    return None
+    ended = str(first.get("finish_reason") or "").lower() if isinstance(first, dict) else ""
+    return {"message": f"the provider broke the reply off: {ended}"} if ended in BROKEN_OFF else None
 
 
 def codes_of(error: Mapping[str, Any]) -> Iterator[str]:
@@ -135,7 +145,7 @@ def codes_of(error: Mapping[str, Any]) -> Iterator[str]:
 
 def text_of(error: Mapping[str, Any]) -> str:
     words = error.get("message") or error.get("detail") or error.get("msg") or ""
-    return " ".join((words if isinstance(words, str) else str(words)).split())[:600]
+    return " ".join((words if isinstance(words, str) else json.dumps(words, ensure_ascii=False)).split())[:600]
 
 
 def plain(body: Any) -> str:

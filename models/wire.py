@@ -21,7 +21,7 @@ def decode(content: bytes) -> Any:
     try:
         return msgspec.json.decode(content)
     except ValueError:  # json reads what msgspec is too strict for
-        return mended(json.loads(content.decode("utf-8", "replace")))
+        return mended(json.loads(content.decode("utf-8-sig", "replace")))
 
 
 def mended(value: Any) -> Any:

@@ -1,8 +1,9 @@
 """One bounded decision of a model: one label out of a closed set, or none.
 
-How a reply is read, and nothing else counts: a JSON object `{"label": …}` stands for its label; whitespace, quotes and
-punctuation around the text are dropped; what is left must be a label, whatever its case. A sentence that merely holds
-a label is not that label. The word `none` abstains. An unreadable reply is asked again, once.
+How a reply is read, and nothing else counts: a JSON object `{"label": …}`, fenced or not, stands for its label; a
+list's bullet, whitespace, quotes and punctuation around the text are dropped; what is left must be a label, whatever
+its case. A sentence that merely holds a label is not that label. The word `none` abstains. An unreadable reply is asked
+again, once.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from loopworth.runs.effects import Effects
-from loopworth.runs.message import Message, Request, assistant, user
+from loopworth.runs.message import Message, Request, assistant, unfenced, user
 from loopworth.runs.transcript import Transcript
 from loopworth.runs.usage import Value
 
@@ -66,15 +67,16 @@ def read(said: str, labels: Iterable[str]) -> Decision:
 
 
 def bare(text: str) -> str:
-    return text.strip(AROUND).casefold()
+    return text.strip(AROUND).removeprefix("- ").strip(AROUND).casefold()
 
 
 def labelled(text: str) -> str:
-    """The label inside a JSON object, else the text itself."""
-    if not text.lstrip().startswith("{"):
+    """The label inside a JSON object, fenced or not, else the text itself."""
+    held = unfenced(text)
+    if not held.startswith("{"):
         return text
     try:
-        label = json.loads(text).get("label")
+        label = json.loads(held).get("label")
     except ValueError:
         return text
     return label if isinstance(label, str) else text

@@ -345,7 +345,7 @@ def called(id: str, model: str, reply: Reply, began: float) -> ModelCalled:
     """The event of a reply: its span includes the waits, which are shifted to the run's clock."""
     waits = tuple((began + start, began + end) for start, end in reply.waits)
     seconds = reply.seconds + sum(end - start for start, end in reply.waits)
-    return ModelCalled(id, model, reply.usage, reply.finish, began, seconds, reply.attempts, waits)
+    return ModelCalled(id, model, reply.usage, reply.finish, began, seconds, reply.attempts, waits, reply.note)
 
 
 def words(exit: Exit, request: Request) -> str:

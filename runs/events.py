@@ -19,6 +19,7 @@ class ModelCalled(Event, frozen=True):
     """A model was asked. `finish` is the reply's, or `cancelled`, or the exit reason of an endpoint that failed.
 
     `seconds` is the whole span since `began`; `waits` are the parts of it spent queueing or sleeping off a rate limit.
+    `note` is the reply's: why it ended badly, or a finish reason that nobody knows.
     """
 
     model: str = ""
@@ -28,6 +29,7 @@ class ModelCalled(Event, frozen=True):
     seconds: float = 0.0
     attempts: tuple[Attempt, ...] = ()
     waits: tuple[tuple[float, float], ...] = ()
+    note: str = ""
 
 
 class ToolCalled(Event, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeAlias
 
 from loopworth.runs.usage import Usage, Value
@@ -39,6 +40,15 @@ class ToolCall(Value, frozen=True):
 def printable(text: str) -> str:
     """`text` with what would not show, control characters and lone surrogates, escaped as Python writes it."""
     return text if text.isprintable() else "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
+
+FENCE = re.compile(r"```[A-Za-z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
+
+
+def unfenced(text: str) -> str:
+    """The text inside a Markdown code fence that holds all of it, else the text; stripped."""
+    match = FENCE.fullmatch(text.strip())
+    return (match[1] if match else text).strip()
 
 
 class Attempt(Value, frozen=True):

@@ -22,6 +22,9 @@ MOST_BITS = 14_000
 """Bits of an integer that Python still writes as text (4,300 digits)."""
 
 
+ARE = "the arguments are"
+
+
 class ArgumentFault(ValueError):
     """The model's arguments are refused; the text is told to the model, so it says what to write instead."""
 
@@ -30,23 +33,23 @@ class ArgumentFault(ValueError):
         self.status: Literal["invalid_arguments", "not_allowed"] = status
 
 
-def parse(arguments: Any) -> dict[str, Any]:
+def parse(arguments: Any, subject: str = ARE) -> dict[str, Any]:
     """The canonical object: JSON data only, finite numbers, no duplicate keys, texts that UTF-8 can hold.
 
-    None, an empty text and `null` are no arguments. Raises `ArgumentFault`.
+    None, an empty text and `null` are no arguments. `subject` is what a fault is said of. Raises `ArgumentFault`.
     """
-    value = read(arguments) if isinstance(arguments, str | bytes) else arguments
+    value = read(arguments, subject) if isinstance(arguments, str | bytes) else arguments
     if isinstance(value, str):
-        value = unwrapped(value)
+        value = unwrapped(value, subject)
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise ArgumentFault(f'the arguments are {kind(value)}: an object is needed, such as {{"name": "value"}}')
+        raise ArgumentFault(f'{subject} {kind(value)}: an object is needed, such as {{"name": "value"}}')
     plain: dict[str, Any] = canonical(value, None, 0)
     return plain
 
 
-def read(text: str | bytes) -> Any:
+def read(text: str | bytes, subject: str = ARE) -> Any:
     """The JSON value of a text; an empty one is None."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "surrogateescape")
@@ -56,24 +59,24 @@ def read(text: str | bytes) -> Any:
         return DECODER.decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise ArgumentFault(f"the arguments are not JSON: {place}: {slip(error)}") from None
+        raise ArgumentFault(f"{subject} not JSON: {place}: {slip(error)}") from None
     except RecursionError:
-        raise ArgumentFault(f"the arguments are nested too deeply: at most {DEEPEST} levels") from None
+        raise ArgumentFault(f"{subject} nested too deeply: at most {DEEPEST} levels") from None
     except ArgumentFault:
         raise
     except ValueError:
         raise ArgumentFault("a number in the arguments has too many digits: write it as a text") from None
 
 
-def unwrapped(text: str) -> Any:
+def unwrapped(text: str, subject: str = ARE) -> Any:
     """What a text inside the text holds: models encode an object twice now and then."""
     try:
-        value = read(text)
+        value = read(text, subject)
     except ArgumentFault as fault:
-        raise ArgumentFault(f"the arguments are a text, not an object ({fault}): send the object itself") from None
+        raise ArgumentFault(f"{subject} a text, not an object ({fault}): send the object itself") from None
     if value is None or isinstance(value, dict):
         return value
-    raise ArgumentFault("the arguments are a text, not an object: an object is needed, not encoded again as a text")
+    raise ArgumentFault(f"{subject} a text, not an object: an object is needed, not encoded again as a text")
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -11,13 +11,20 @@ MEMBER = re.compile(r'"[^"]*"\s*:')
 """The start of an object's member."""
 
 
+def control(sign: str) -> str:
+    """How a control character stands in a text: a line break and a tab have names, the others their number."""
+    if sign in "\n\r\t":
+        return r"a line break or tab inside a text must be escaped: write \n or \t"
+    return rf"a control character inside a text must be escaped: write \u{ord(sign):04x}"
+
+
 def slip(error: json.JSONDecodeError) -> str:
     """The likely mistake behind a parser's error, with what to write instead."""
     before, after = error.doc[: error.pos].rstrip(), error.doc[error.pos :].lstrip()
     if error.msg.startswith("Unterminated string"):
         return "the text that starts here does not end: it was cut off, or its closing quote is missing"
     if error.msg.startswith("Invalid control character"):
-        return r"a line break or tab inside a text must be escaped: write \n or \t"
+        return control(error.doc[error.pos])
     if error.msg.startswith(r"Invalid \escape"):
         return r"a backslash inside a text must be escaped: write \\"
     if not after:

@@ -192,6 +192,10 @@ def too_large(file: str) -> Fault:
     return Fault(file, 1, 1, "is larger than 1 MiB", "split it into several files")
 
 
+def empty(file: str) -> Fault:
+    return Fault(file, 1, 1, "the file is empty")
+
+
 def parse(text: str, file: str) -> Document:
     """The YAML in `text`, as if it stood in `file`."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
@@ -200,11 +204,11 @@ def parse(text: str, file: str) -> Document:
     stand_ins = dict(zip(BREAKS, unused(text), strict=True))
     root, faults = compose(text.translate({ord(broken): sign for broken, sign in stand_ins.items()}), file)
     if root is None:
-        if not faults:
-            faults = [Fault(file, 1, 1, "the file is empty")]
-        return Document(file, None, faults, text)
+        return Document(file, None, faults or [empty(file)], text)
     reader = Reader(text, file, {ord(sign): broken for broken, sign in stand_ins.items()})
     value = reader.value(root, ())
+    if value is None:
+        return Document(file, None, [*faults, *reader.faults] or [empty(file)], text)
     if isinstance(value, dict):
         value = {key: part for key, part in value.items() if not key.startswith("x-")}
     return Document(file, value, faults + reader.faults, text, reader.spots)

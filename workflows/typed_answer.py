@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from loopworth.runs.effects import Effects
-from loopworth.runs.message import Message, Reply, Request, assistant, user
+from loopworth.runs.message import Message, Reply, Request, assistant, unfenced, user
 from loopworth.runs.outcome import Stop
 from loopworth.runs.transcript import Transcript
-from loopworth.workflows.types import Type, fenced, parse_type, said
+from loopworth.workflows.types import Type, parse_type, said
 
 REASKS = 1
 
@@ -85,7 +85,7 @@ def trimmed(message: Message) -> Message:
 
 def completion(reply: Reply) -> Any:
     """A reply in the shape that instructor reads: one choice, and a usage that it need not look for."""
-    message = SimpleNamespace(role="assistant", content=fenced(reply.text), tool_calls=None)
+    message = SimpleNamespace(role="assistant", content=unfenced(reply.text), tool_calls=None)
     return SimpleNamespace(choices=[SimpleNamespace(message=message, finish_reason="stop")], usage=no_usage())
 
 

@@ -35,6 +35,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from loopworth.runs.message import unfenced
 from loopworth.workflows import json_schema
 from loopworth.workflows.faults import nearest
 from loopworth.workflows.python_name import PythonNameFault, load
@@ -107,7 +108,7 @@ class Type:
         """The value that a model's plain text stands for: the text itself, JSON (fenced or not), or a bare word."""
         if self.schema.get("type") == "string" and self.schema.keys() <= {"type", "description"}:
             return text
-        bare = fenced(text)
+        bare = unfenced(text)
         try:
             return self.check(json.loads(bare, parse_constant=no_number))
         except ValueError as error:
@@ -407,15 +408,6 @@ def untitled(schema: Any, names: bool = False) -> Any:
 
 NAMED = ("properties", "$defs")
 DATA = ("enum", "const", "default", "examples")
-
-FENCE = re.compile(r"```[a-z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
-
-
-def fenced(text: str) -> str:
-    """The text inside a code fence that holds all of it, else the text; stripped."""
-    match = FENCE.fullmatch(text.strip())
-    return (match.group(1) if match else text).strip()
-
 
 SAID: dict[str, str] = {
     "string_type": "must be a text",

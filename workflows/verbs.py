@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from loopworth.agents.protocols import empty
 from loopworth.router.decision import decide
 from loopworth.router.similarity import Similarity
 from loopworth.runs.budget import Limits
@@ -90,7 +91,7 @@ def ask(prompt: Prompt, chat: Chat, output: Type | None = None) -> Act:
             return await typed_answer(output, request, log, fx)
         reply = await fx.model("ask", request)
         if not reply.text.strip():
-            raise Stop("empty", None, "the model said nothing")
+            raise Stop("empty", None, empty(reply))
         return reply.text
 
     return act

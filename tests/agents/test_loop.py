@@ -165,3 +165,22 @@ def test_the_reads_of_a_turn_run_side_by_side():
     tools = {f.__name__: python_tool(f.__name__, f, effect="read", timeout=5) for f in (left, right)}
     outcome, _ = run(make(tools=tools), calls(("left", {}), ("right", {})), "seen")
     assert (results(outcome), outcome.answer) == (["left", "right"], "seen")
+
+
+def test_under_json_a_fault_is_said_of_the_reply():
+    """What is no JSON object is the reply; there are no arguments yet."""
+    outcome, _ = run(make(protocol="json"), "The answer is 5.", '["x"]')
+    assert (outcome.exit, outcome.note) == (
+        "unparsable",
+        'The reply was not accepted: the reply is a list: an object is needed, such as {"name": "value"}',
+    )
+    assert "the reply is not JSON: line 1, column 1" in outcome.transcript[-2].message["content"]
+    outcome, _ = run(make(protocol="json"), calls(("lookup", {"code": "A"})))
+    assert (outcome.exit, outcome.note) == ("empty", "the reply only calls lookup: no tool was offered")
+
+
+def test_what_a_reply_shows_of_itself_stands_in_the_trace():
+    """An unknown finish reason counts as a normal end, and can be read in the events afterwards."""
+    outcome, _ = run(make(), {"text": "done", "finish": "banana"})
+    assert outcome.exit == "success"
+    assert outcome.events[0].note == "unknown finish reason 'banana'"

@@ -60,10 +60,13 @@ def test_an_empty_error_field_is_no_error(body: dict[str, Any]) -> None:
     ("status", "body", "message"),
     [
         (404, {"error": "model 'x' not found"}, "model 'x' not found"),
-        (422, {"detail": [{"msg": "bad"}]}, "[{'msg': 'bad'}]"),
+        (422, {"detail": [{"msg": "bad"}]}, '[{"msg": "bad"}]'),
         (400, {"object": "error", "message": "bad", "code": 40001}, "bad"),
         (502, "<html><h1>Bad Gateway</h1></html>", "Bad Gateway"),
         (500, "", ""),
+        (200, "<html><h1>Welcome to nginx!</h1></html>", "the answer is not JSON: Welcome to nginx!"),
+        (200, " ", "the answer is empty"),
+        (200, {"choices": []}, "the answer holds no choices"),
     ],
 )
 def test_the_message_is_found_in_every_shape(status: int, body: Any, message: str) -> None:
@@ -163,3 +166,19 @@ def test_what_may_pass_is_tried_again(status: int, again: bool) -> None:
 def test_retry_after_is_seconds_or_a_date_and_never_negative(headers: dict[str, str], seconds: float) -> None:
     """HR-03: an hour ago is now."""
     assert asked_pause(headers, 1_000_000.0) == seconds
+
+
+@pytest.mark.parametrize("reason", ["error", "ABORT", "cancelled", "timeout", "insufficient_system_resource"])
+def test_a_reply_that_the_server_broke_off_is_no_answer(reason: str) -> None:
+    """Half an answer is never taken for a whole one: it is asked for again, and the reason is shown."""
+    trouble = found(200, {"choices": [{"finish_reason": reason, "message": {"content": "Half of the"}}]})
+    assert (trouble.kind, trouble.words) == (
+        "broken",
+        f"an error in the answer: the provider broke the reply off: {reason.lower()}",
+    )
+
+
+def test_no_answer_is_said_only_where_none_came() -> None:
+    """An error in an answer of status 200 is not the silence of a server that is down."""
+    assert found(200, {"error": "boom"}).words == "an error in the answer: boom"
+    assert Trouble("down", "connection refused").words == "no answer: connection refused"

@@ -50,3 +50,8 @@ PLAIN = st.recursive(
 def test_what_is_sent_is_what_was_meant(value: dict[str, Any]) -> None:
     """decode(encode(x)) == x."""
     assert wire.decode(wire.encode(value)) == value
+
+
+def test_a_byte_order_mark_before_json_is_read_over() -> None:
+    """Some servers on Windows write one."""
+    assert wire.decode(b'\xef\xbb\xbf{"a": 1}') == {"a": 1}

@@ -16,10 +16,20 @@ LABELS = {"billing": "invoices, refunds", "how-to": None}
 
 
 @pytest.mark.parametrize(
-    "said", ["billing", "Billing.", ' "BILLING"\n', "**billing**", "“Billing”!", '{"label": "billing"}']
+    "said",
+    [
+        "billing",
+        "Billing.",
+        ' "BILLING"\n',
+        "**billing**",
+        "“Billing”!",
+        '{"label": "billing"}',
+        '```json\n{"label": "billing"}\n```',
+        "- billing",
+    ],
 )
 def test_a_label_is_read_without_what_surrounds_it(said):
-    """Whitespace, quotes, punctuation and case do not matter, and a JSON object stands for its label."""
+    """Whitespace, quotes, a bullet, punctuation and case do not matter, and a JSON object stands for its label."""
     assert (read(said, LABELS).label, read(said, LABELS).rule) == ("billing", "label")
 
 

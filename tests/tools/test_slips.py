@@ -24,6 +24,7 @@ from loopworth.tools.arguments import ArgumentFault, parse
         ('```json\n{"a": 1}\n```', "without a code fence"),
         ('{"a": "x"\n"b": 1}', "line 2, column 1: a comma is missing before '\"b\": 1}'"),
         ('{"a": "x\ny"}', r"a line break or tab inside a text must be escaped: write \n or \t"),
+        ('{"a": "x\x1b[2J"}', r"a control character inside a text must be escaped: write \u001b"),
         (r'{"a": "\d"}', r"a backslash inside a text must be escaped: write \\"),
         ('{"a": }', "found '}' where JSON expects something else"),
         ("Oslo", "line 1, column 1: found 'Oslo'"),

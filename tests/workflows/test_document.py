@@ -181,3 +181,9 @@ def test_any_texts_in_json_quotes_are_read_as_they_are(values, escaped):
     written = {f"k{key}": value for key, value in values.items()}
     document = parse(json.dumps(written, ensure_ascii=escaped), "f")
     assert (document.value, document.faults) == (written, [])
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "~\n", "null\n", "---\n"])
+def test_a_file_that_holds_nothing_is_empty(text):
+    """Also one that says so in a word: nothing is no workflow without a fault."""
+    assert faults(text) == [(1, 1, "the file is empty; ")]

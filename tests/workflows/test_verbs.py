@@ -22,3 +22,14 @@ def test_seeds_differ_by_item_and_are_the_same_in_every_run():
     assert seeds[0] == seeds[1]
     assert len(set(seeds[0])) == 3
     assert run(pipeline(ask("a", "Hi"), answer="{{ a }}"), replies=["x"])[1].requests[0].seed is None
+
+
+def test_a_reply_without_text_says_what_it_holds():
+    """A step offers no tools, so a call is no answer; it is named, and so is a finish reason that nobody knows."""
+    made = pipeline(ask("a", "Hi"), answer="{{ a }}")
+    for reply, why in [
+        ({"calls": [{"tool": "pay", "arguments": "{}"}]}, "the reply only calls pay: no tool was offered"),
+        ({"text": "", "finish": "MALFORMED"}, "unknown finish reason 'MALFORMED'"),
+        ("", "the reply held neither text nor a tool call"),
+    ]:
+        assert run(made, replies=[reply])[0].note == f"step 'a' came back empty: {why}"
