@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
 
 def plan(
-    file: Annotated[Path, typer.Argument(help="A comparison file.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A comparison file.", show_default=False)],
     gain: Annotated[
-        float | None, typer.Option(min=-1, max=1, help="How many tasks settle a true gain of this size.")
+        float | None,
+        typer.Option(min=-1, max=1, metavar="GAIN", help="How many tasks settle a true gain of this size."),
     ] = None,
-    pilot: Annotated[int, typer.Option(min=0, help="Run every arm on the first so many tasks, to see the costs.")] = 0,
+    pilot: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Run every arm on the first N tasks, to see the costs.")
+    ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Say what this many tasks can show, how many a gain would take, and what the runs may cost; nothing is scored."""

@@ -77,7 +77,10 @@ def gathered(shelf: Shelf, run: Kept) -> list[Recording]:
 def one_run(found: list[Recording], name: str, workflow: str) -> Recording:
     """The one recording of a run of a workflow."""
     runs = [one for one in found if one.kept.kind != "comparison"]
-    fitting = [one for one in runs if one.kept.name == workflow] or runs
+    fitting = [one for one in runs if one.kept.name == workflow]
+    if runs and not fitting:
+        others = ", ".join(sorted({one.kept.name for one in runs}))
+        raise UserFault(f"--replay {name}: it holds no run of {workflow!r}, but of {others}")
     if len(fitting) == 1:
         return fitting[0]
     which = ", ".join(one.kept.id for one in fitting[:5]) or "none"

@@ -188,6 +188,7 @@ def test_a_finished_comparison_resumes_to_its_result(folder: pathlib.Path) -> No
     [
         (["run", "hello.yaml", "--replay", "nope"], "there is no run 'nope'"),
         (["run", "hello.yaml", "--replay", "nope.jsonl"], "there is no such file"),
+        (["run", "plain.yaml", "--replay", "ID"], "it holds no run of 'plain', but of hello"),
         (["compare", "comparison.yaml", "--replay", "ID"], "it holds no one comparison 'which'"),
         (["compare", "comparison.yaml", "abc"], "write --resume abc"),
         (["compare", "comparison.yaml", "--resume", "--no-store"], "leave out --no-store"),
