@@ -154,6 +154,8 @@ class ChatModel:
         }
         if found.status is not None and found.status < 400:
             return "check that base_url is that of an OpenAI-compatible server, or try again later"
+        if found.kind == "down" and found.code == "timeout":
+            return "raise the model's `timeout`, or see what holds the server up"
         by_kind = {
             "down": "is the server running?",
             "busy": "lower the model's concurrency, or try again later",

@@ -138,7 +138,7 @@ class Endpoint:
         status, headers, content = await self.post(body, exchange, seconds)
         if status is None:
             exchange.note(None, content)
-            return Trouble("down", content)
+            return Trouble("down", content, headers)
         try:
             value = decode(content)
         except ValueError:
@@ -148,7 +148,7 @@ class Endpoint:
         return value if found is None else found
 
     async def post(self, body: bytes, exchange: Exchange, seconds: float) -> tuple[int | None, Any, Any]:
-        """Status, headers and content of one answer; without an answer (None, {}, the reason)."""
+        """Status, headers and content of one answer; without an answer None, a code and the reason."""
         from openai import APIConnectionError, APIStatusError  # imported on first use: it is the slowest import
 
         exchange.flying = True
@@ -158,7 +158,7 @@ class Endpoint:
         except APIStatusError as error:
             response = error.response
         except APIConnectionError as error:
-            return None, {}, cause_of(error, seconds)
+            return None, *cause_of(error, seconds)
         return response.status_code, response.headers, response.content
 
     async def pause(self, found: Trouble, exchange: Exchange) -> None:
@@ -198,12 +198,14 @@ def raw_response() -> Any:
     return httpx2.Response
 
 
-def cause_of(error: BaseException, seconds: float) -> str:
-    """Why no answer came, from the bottom of the chain of causes: the upper ones are often wrong about it."""
+def cause_of(error: BaseException, seconds: float) -> tuple[str, str]:
+    """Why no answer came, as a code (`timeout` or none) and in words, from the bottom of the chain of causes: the
+    upper ones are often wrong about it."""
     chain = [error]
     while (below := chain[-1].__cause__ or chain[-1].__context__) is not None and below not in chain:
         chain.append(below)
     if any(isinstance(e, TimeoutError) for e in chain):
-        return f"no answer within {seconds:g} s"
+        return "timeout", f"none came within {seconds:g} s"
     words = next((text for e in chain[1:] if (text := " ".join(str(e).split()))), "") or type(chain[-1]).__name__
-    return "connection refused" if any(isinstance(e, ConnectionRefusedError) for e in chain) else words[:300]
+    refused = any(isinstance(e, ConnectionRefusedError) for e in chain)
+    return "", "connection refused" if refused else words[:300]

@@ -22,7 +22,9 @@ from loopworth.workflows.types import TypeFault, parse_type
 from loopworth.workflows.workflow_tool import workflow_tool
 
 RESERVED = frozenset(["item", "index", "last", "args", "answer", "calls", "observations"])
-WORDS = frozenset(["true", "false", "none", "not", "and", "or", "in", "is", "if", "else", "for", "range", "loop"])
+WORDS = frozenset(
+    ["true", "false", "none", "not", "and", "or", "in", "is", "if", "else", "for", "range", "loop", "self"]
+)
 TEXT: Schema = {"type": "string"}
 
 
@@ -215,6 +217,9 @@ class Checking:
             for step in workflow.steps:
                 scope = scope.gap(step.id, Gap(False, None)) if step.id is not None else scope
         self.found += templates(workflow.answer, workflow.at("answer"), scope.called("`answer`"))
+        if isinstance(workflow.answer, dict):
+            output = self.quiet_type(workflow)
+            self.found += passed(workflow, "answer", workflow.answer, output, "the workflow's `output`", "answer")
 
     def identity(self, step: spec.Step, above: list[str | None], workflow: spec.Workflow) -> None:
         spot = step.at("id")
@@ -340,7 +345,8 @@ class Checking:
             self.body(route, workflow, tools, here, same_names=True)
 
     def loop(self, workflow: spec.Loop, tools: Mapping[str, spec.Tool], scope: Scope) -> None:
-        self.needs_model(workflow, "prompt" if "prompt" in workflow.given else "shape", workflow)
+        if near := next((key for key in ("prompt", "shape") if key in workflow.given), None):
+            self.needs_model(workflow, near, workflow)
         self.found += templates(workflow.prompt, workflow.at("prompt"), scope.called("`prompt`"))
         self.used(workflow, tools)
         self.bounded(workflow)

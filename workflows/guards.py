@@ -25,9 +25,10 @@ FUNCTIONS = {
 
 
 def reads(tree: nodes.Template) -> frozenset[str]:
-    """The free names of a template, without the functions it calls."""
+    """The free names of a template, without the functions it calls. Jinja's own `self` is no name here."""
+    own = {name.name for name in tree.find_all(nodes.Name) if name.name == "self"}
     called = {call.node.name for call in tree.find_all(nodes.Call) if isinstance(call.node, nodes.Name)}
-    return frozenset(meta.find_undeclared_variables(tree)) - (called & {"range"})
+    return frozenset(meta.find_undeclared_variables(tree) | own) - (called & {"range"})
 
 
 def not_here(tree: nodes.Template) -> tuple[str, str, int] | None:

@@ -215,7 +215,7 @@ def test_a_server_that_is_not_there_is_told_soon() -> None:
 def test_a_server_that_hangs_is_left_after_the_timeout() -> None:
     """`timeout` is for one attempt."""
     stop = stopped(*[Answer(200, said("late"), delay=0.4)] * 3, timeout=0.05, retries=0)
-    assert "no answer within 0.05 s" in stop.note
+    assert "no answer (timeout): none came within 0.05 s; raise the model's `timeout`" in stop.note
 
 
 def test_a_content_filter_ends_the_reply_and_names_the_category() -> None:

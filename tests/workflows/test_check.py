@@ -39,6 +39,8 @@ SKIPPED = ("- {id: a, if: late, set: 1}",)
         (["- {id: q, set: 1}"], "7:8 an input has the name 'q' already"),
         (["- {id: a, set: 1}", "- {id: a, set: 1}"], "8:8 a step above has the id 'a' already"),
         (["- {id: item, set: 1}"], "7:8 'item' cannot be the id of a step"),
+        (["- {id: self, set: 1}"], "7:8 'self' cannot be the id of a step"),
+        (["- {set: '{{ self }}'}"], "7:13 step 1 reads 'self', which is no input and no step above"),
         (["- {for_each: 5, set: 1}"], "7:14 `for_each` takes a list; write a list, or one `{{ … }}`"),
         (["- {for_each: 'a {{ q }}', set: 1}"], "7:14 `for_each` takes a list"),
         (["- {for_each: '{{ q }}', set: 1}"], "7:14 `for_each` takes a list"),
@@ -259,3 +261,20 @@ def test_a_catalogues_gate_reads_the_inputs_of_the_workflows_that_can_call_its_t
     (tmp_path / "pays.yaml").write_text(written.replace("CALL", "call: pay, with: {amount: 1}"))
     assert load(tmp_path / "reads.yaml").faults == []
     assert ["limit" in fault.what for fault in load(tmp_path / "pays.yaml").faults] == [True]
+
+
+def test_a_workflow_without_a_shape_is_told_that_and_not_what_a_shape_would_need(tmp_path):
+    """No model is asked for on behalf of a shape that nobody wrote."""
+    found = faults(tmp_path, "workflow: w\n")
+    assert any("'shape' is missing" in fault for fault in found)
+    assert not any("needs a model" in fault for fault in found)
+
+
+def test_the_fields_of_an_answer_are_those_of_the_output(tmp_path):
+    """A misspelt field of `answer`, and one that is missing, are faults before anything runs."""
+    head = "workflow: w\nshape: pipeline\ninput: {x: int}\noutput: {total: int, note: str = none}\n"
+    (tmp_path / "w.yaml").write_text(head + "steps:\n  - {id: y, set: '{{ x }}'}\nanswer:\n  totla: '{{ y }}'\n")
+    [fault] = load(tmp_path / "w.yaml").faults
+    assert (fault.line, fault.column, fault.instead) == (8, 3, "did you mean 'total'?")
+    (tmp_path / "v.yaml").write_text(head + "steps:\n  - {id: y, set: '{{ x }}'}\nanswer: {note: '{{ y }}'}\n")
+    assert ["needs 'total'" in fault.what for fault in load(tmp_path / "v.yaml").faults] == [True]
