@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from loopworth.comparisons import cells, program, spec
 from loopworth.comparisons.estimate import Estimate, dearer, estimate
@@ -12,6 +12,7 @@ from loopworth.comparisons.fakes import stand_in
 from loopworth.comparisons.logged import Log, log
 from loopworth.comparisons.tasks import Task, columns
 from loopworth.runs.budget import Limits
+from loopworth.runs.usage import Value
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows.compile import Compiled, build
 from loopworth.workflows.document import plain
@@ -67,6 +68,17 @@ class Arm:
         return dearer(self.estimate, other.estimate, times)
 
 
+Kind = Literal["pasted", "no_tools", "shuffled", "retry"]
+
+
+class Control(Value, frozen=True):
+    """A control of the arm `of`: no arm itself, and outside the verdict."""
+
+    name: str
+    kind: Kind
+    of: str
+
+
 FOREIGN = ("python", "command")
 
 
@@ -79,6 +91,8 @@ def build_arms(form: spec.Comparison, files: Files, tasks: Sequence[Task]) -> tu
     workflows = [files.workflow_at(arm, "workflow") for arm in form.arms.values() if arm.workflow is not None]
     given = program.program_inputs(map(input_type, workflows), columns(tasks))
     for name, arm in form.arms.items():
+        if arm.control is not None:
+            continue
         if arm.workflow is None:
             arms.append(outside(name, arm, given, tasks, form.repeats))
             continue

@@ -11,7 +11,7 @@ from loopworth.comparisons.choice import chosen
 from loopworth.comparisons.fakes import unfit
 from loopworth.comparisons.program import fitted, program_inputs
 from loopworth.comparisons.scores import NAMES, ScoreFault, Scorer, scorer
-from loopworth.comparisons.spec import Comparison, Tasks
+from loopworth.comparisons.spec import Arm, Comparison, Tasks
 from loopworth.comparisons.tasks import RESERVED, Task, columns, lacking
 from loopworth.runs.recording import RecordingFault
 from loopworth.runs.recording import read as read_log
@@ -24,7 +24,7 @@ from loopworth.workflows.python_name import PythonNameFault
 from loopworth.workflows.python_name import load as load_python
 from loopworth.workflows.reach import gated, reached, written
 from loopworth.workflows.scope import ANYTHING, Schema, Scope, condition
-from loopworth.workflows.spec import LATER, ModelForm, Workflow, input_type
+from loopworth.workflows.spec import LATER, Loop, ModelForm, Workflow, input_type
 from loopworth.workflows.types import Type, TypeFault
 
 TAKES_A_TEXT = ("python", "not-python")
@@ -34,9 +34,8 @@ TAKES_A_TEXT = ("python", "not-python")
 def later(comparison: Comparison) -> Iterator[Fault]:
     """The uses of what this version does not have."""
     for arm in comparison.arms.values():
-        for key in ("control",):
-            if key in arm.given:
-                yield arm.at(key).fault(f"`{key}` of an arm {LATER}", key=True)
+        if "control" in arm.given and "change" in arm.given:
+            yield arm.at("change").fault(f"`change` of a control {LATER}", key=True)
     if "faults" in comparison.given:
         yield comparison.at("faults").fault(f"`faults` of a comparison {LATER}", key=True)
 
@@ -126,11 +125,22 @@ class Checking:
         if "arms" in self.comparison.given and self.comparison.sound("arms") and not arms:
             yield self.comparison.at("arms").fault("`arms` is empty", "pipeline: {workflow: pipeline.yaml}", key=True)
         for name, arm in arms.items():
+            if "control" in arm.given and isinstance(arm.of, str) and arm.of in arms and arm.of != name:
+                yield from self.uncontrolled(arm)
             if "control" in arm.given and isinstance(arm.of, str) and (arm.of not in arms or arm.of == name):
                 others = [other for other in arms if other != name]
                 yield arm.at("of").fault(f"there is no arm {arm.of!r} to control", suggestion(arm.of, others, "arms"))
             if isinstance(arm.log, str) and not arm.path("log").is_file():
                 yield arm.at("log").fault(f"there is no file {str(arm.path('log'))!r}")
+
+    def uncontrolled(self, arm: Arm) -> Iterator[Fault]:
+        """A control is made of an agent: a loop, whose tools can be taken away."""
+        of, workflow = self.comparison.arms[str(arm.of)], self.workflows.get(str(arm.of))
+        if of.control is not None or (arm.control != "retry" and of.workflow is None):
+            yield arm.at("of").fault(f"{arm.of!r} is no workflow, so `{arm.control}` cannot be made of it")
+        elif arm.control != "retry" and workflow is not None and not isinstance(workflow, Loop):
+            what = f"{arm.of!r} is no loop, so it has no tools to go without"
+            yield arm.at("of").fault(what, "a control is made of an agent")
 
     def programs(self) -> Iterator[Fault]:
         """Functions that can be called with what tasks have, commands that say something, logs that can be read."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from loopworth.comparisons import spec, tasks
-from loopworth.comparisons.arms import Arm, build_arms
+from loopworth.comparisons.arms import Arm, Control, build_arms
 from loopworth.comparisons.language import Loaded
 from loopworth.comparisons.language import load as load_files
 from loopworth.comparisons.own_score import OwnScore
@@ -55,6 +55,7 @@ class Comparison:
     limits: Limits = Limits()
     stop_early: bool = False
     extended: tuple[int, ...] = ()
+    controls: tuple[Control, ...] = ()
     spec: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
@@ -145,6 +146,7 @@ def built(
         harm=None if decide.harm is None else expression(decide.harm),
         limits=Limits() if form.budget is None else Limits(None, None, *map(form.budget.__getattribute__, SPEND)),
         stop_early=form.stop_early,
+        controls=controls(form),
         spec=plain(loaded.files.documents[Path(file).resolve()].value),
         files=dict(digests(form, loaded, Path(file), arms, scorer.own)),
     )
@@ -172,6 +174,11 @@ def unmeasured(form: spec.Comparison, loaded: Loaded) -> Iterator[Fault]:
         yield form.budget.at("usd").fault(
             f"the price of {model!r} is not known", "give its `price:`, or no limit in `usd`"
         )
+
+
+def controls(form: spec.Comparison) -> tuple[Control, ...]:
+    """The controls that are named among the arms."""
+    return tuple(Control(name, arm.control, str(arm.of)) for name, arm in form.arms.items() if arm.control is not None)
 
 
 def ours(form: spec.Comparison) -> list[str]:

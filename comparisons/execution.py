@@ -11,25 +11,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.control_phase import Left, controlled
 from loopworth.comparisons.keeper import Keeper, unasked
 from loopworth.comparisons.result import Result, settled
 from loopworth.comparisons.schedule import Planned, order, unit_order
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.stopping import Stopping
 from loopworth.comparisons.tasks import Task
-from loopworth.comparisons.trial import Trial, scored, tried
+from loopworth.comparisons.trial import NOTHING, Trial, encoded, scored, tried
 from loopworth.models import Model, ModelSpec, ScriptedModel, open_model, prepare
 from loopworth.runs.journal import Record
 from loopworth.runs.message import Reply, Request
-from loopworth.runs.outcome import Diverged, Fenced, Outcome
+from loopworth.runs.outcome import APART, Diverged, Fenced, Outcome
 from loopworth.runs.usage import Value
 from loopworth.runs.world import Ask, Decision, Live, Question
+from loopworth.workflows.activation import activate
+from loopworth.workflows.compile import Compiled
 
 GRACE = 1.0
 """Seconds that runs in flight get to end when a comparison is cut short."""
@@ -139,6 +142,7 @@ class Execution:
         self.flying: dict[Planned, tuple[int, float]] = {}
         self.lanes: list[Lane] = []
         self.answered: set[str] = set()
+        self.left: dict[tuple[str, str], Left] = {}
         self.failures = Counter[str]()
         self.done = dict.fromkeys(self.arms, 0)
         self.usd, self.unpriced, self.tokens = 0.0, 0, 0
@@ -311,12 +315,36 @@ class Execution:
             note, score = f"{type(bug).__name__}: {bug}", None
             told = traceback.format_exc()
             outcome = msgspec.structs.replace(outcome, exit="harness_error", note=note, traceback=told)
+        if not planned.repeat:
+            self.left[planned.arm, planned.task] = Left(outcome.answer, tuple(outcome.calls))
         trace = self.comparison.trace(task, outcome)
         trial = tried(
             planned, outcome, score, attempt=attempt, began=began, harmful=harmful, keep=self.keep, trace=trace
         )
         self.keeper.keep(trial, outcome)
         return trial
+
+    # -- controls ----------------------------------------------------------------------------------------------------
+
+    async def play(self, planned: Planned, workflow: Compiled, of: Arm) -> tuple[Trial, Any]:
+        """A control's run: in memory alone, and counted as spent."""
+        task, began = self.tasks[planned.task], self.elapsed()
+        outcome = await activate(workflow, of.given(task), self.world(of, task, planned.repeat, {}))
+        score = await self.score(task, outcome)
+        trial = tried(planned, outcome, score, began=began, keep=self.keep, trace=self.comparison.trace(task, outcome))
+        self.usd += trial.usage.usd or 0.0
+        self.tokens += trial.usage.counted
+        self.tell(note=f"control {planned.arm}")
+        return trial, outcome.answer
+
+    async def rescored(self, trial: Trial, answer: Any) -> Trial:
+        score = await self.score(self.tasks[trial.task], Outcome(answer))
+        right = trial.right if score is None else score.right
+        exit = "success" if answer is not None and trial.exit in APART else trial.exit
+        return msgspec.structs.replace(trial, right=right, exit=exit, answer=encoded(answer) if self.keep else NOTHING)
+
+    def width(self, arm: Arm) -> int:
+        return self.slots(self.endpoints(arm))
 
     async def score(self, task: Task, outcome: Outcome) -> Score | None:
         """What a run scored; a function of the user's own, which may take its time, does not hold up the others."""
@@ -433,6 +461,7 @@ async def compare(
     """
     keeper = keeper or Keeper()
     run, interrupted = Execution(comparison, watch, keep, unasked if keeper.replayed else open, keeper), False
+    result: Result | None = None
     try:
         await run.prepare()
         while True:
@@ -442,13 +471,17 @@ async def compare(
             if run.settled or len(run.trials) == made:
                 break
         run.stopped = run.stopped or (keeper.trouble() if keeper.replayed else "")
+        result = run.result(False)
+        if result.whole and not keeper.replayed:
+            result = await controlled(result, run)
     except asyncio.CancelledError:
         interrupted = True
     except Halted:
         pass  # `stopped` says why
     finally:
         await run.close()
-    result = run.result(interrupted)
+    if result is None or interrupted:
+        result = run.result(interrupted)
     keeper.end(result)
     return result
 

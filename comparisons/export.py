@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from loopworth.comparisons.curve import Curve
-from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, Figures, Report, report
+from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, ControlFigures, Figures, Report, report
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trace import Trace
@@ -50,6 +50,7 @@ def to_json(result: Result) -> bytes:
                 "batching": [{**msgspec.structs.asdict(one), "source": "estimated"} for one in found.batching],
                 "differences": [] if result.verdict is None else result.verdict.arms,
                 "verdict": result.verdict,
+                "controls": [control(one) for one in found.controls],
                 "stopped_early": stopped_early(result),
                 "warnings": found.warnings,
                 "words": found.words,
@@ -58,6 +59,11 @@ def to_json(result: Result) -> bytes:
             }
         )
     )
+
+
+def control(found: ControlFigures) -> dict[str, Any]:
+    fields = msgspec.structs.asdict(found)
+    return {**fields, "figures": figures(found.figures), "agent": figures(found.agent)}
 
 
 def stopped_early(result: Result) -> list[dict[str, Any]] | None:

@@ -10,6 +10,7 @@ from typing import Any
 from loopworth.comparisons import spending
 from loopworth.comparisons.arms import FOREIGN, Arm
 from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.controls import Controlled
 from loopworth.comparisons.curve import Curve, Point, curve
 from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
 from loopworth.comparisons.quantiles import latency, quantile
@@ -104,6 +105,18 @@ class Level(Value, frozen=True):
     figures: Figures
 
 
+class ControlFigures(Value, frozen=True):
+    """What a control came to, on `n` tasks that its agent ran, and the agent's own figures on these."""
+
+    control: str
+    kind: str
+    of: str
+    votes: int
+    figures: Figures
+    agent: Figures
+    words: str
+
+
 class Report(Value, frozen=True):
     """All that the table shows but the verdict."""
 
@@ -111,6 +124,7 @@ class Report(Value, frozen=True):
     levels: tuple[Level, ...]
     curves: tuple[Curve, ...]
     accepted: dict[str, str | None]
+    controls: tuple[ControlFigures, ...]
     ends: tuple[End, ...]
     steps: tuple[StepCost, ...]
     seen: tuple[Seen, ...]
@@ -128,6 +142,7 @@ def report(result: Result) -> Report:
         levels=levels,
         curves=tuple(curved(result, levels)),
         accepted=accepted(result.comparison, levels),
+        controls=tuple(control_figures(result, one) for one in result.controls),
         ends=tuple(end for name, trials in runs.items() for end in spending.ends(name, trials)),
         steps=tuple(step for name, trials in runs.items() for step in spending.steps(name, trials)),
         seen=tuple(seen for name, trials in runs.items() if (seen := spending.seen(name, trials))),
@@ -135,6 +150,14 @@ def report(result: Result) -> Report:
         warnings=tuple(warnings(result, arms)),
         words=words(result),
     )
+
+
+def control_figures(result: Result, found: Controlled) -> ControlFigures:
+    """A control beside its agent, on the tasks that both ran."""
+    tasks, control = {trial.task for trial in found.trials}, found.control
+    agent = [t for t in result.final if t.arm == control.of and t.task in tasks and not t.repeat]
+    both = (figures(result, found.trials, 1), figures(result, agent, 1))
+    return ControlFigures(control.name, control.kind, control.of, found.votes, *both, found.words)
 
 
 def shown_trials(result: Result, arm: str) -> Sequence[Trial]:
@@ -176,10 +199,10 @@ def figured(result: Result, arm: str, trials: Sequence[Trial]) -> Sequence[Trial
     return [trial for trial in trials if tasks is not None and trial.task in tasks]
 
 
-def figures(result: Result, trials: Iterable[Trial]) -> Figures:
+def figures(result: Result, trials: Iterable[Trial], repeats: int | None = None) -> Figures:
     runs = [trial for trial in trials if trial.right is not None]
     return Figures(
-        accuracy=accuracy(result, runs, lambda run: bool(run.right)),
+        accuracy=accuracy(result, runs, lambda run: bool(run.right), repeats),
         model_calls=fmean(run.model_calls for run in runs) if runs else None,
         tool_calls=fmean(run.tool_calls for run in runs) if runs else None,
         tokens=amount([run.usage.tokens for run in runs]),
@@ -192,10 +215,12 @@ def amount(parts: Sequence[float | None]) -> Amount:
     return Amount(sum(known), len(known), len(parts) - len(known))
 
 
-def accuracy(result: Result, runs: Sequence[Trial], right: Callable[[Trial], bool]) -> Accuracy:
+def accuracy(
+    result: Result, runs: Sequence[Trial], right: Callable[[Trial], bool], repeats: int | None = None
+) -> Accuracy:
     """Repeats of a task are not independent: their interval is Wilson's at the effective number of runs."""
     shares = [fmean(right(run) for run in of_task) for of_task in by_task(runs).values()]
-    n, repeats = len(shares), result.comparison.repeats
+    n, repeats = len(shares), repeats or result.comparison.repeats
     share = fmean(shares) if shares else None
     hits = sum(right(run) for run in runs)
     # Wilson's at the effective size loads scipy: not on the way out of an interrupt, where that at n tasks will do.

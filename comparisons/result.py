@@ -6,12 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.trial import Trial
 from loopworth.comparisons.verdict import Measured, Verdict, decide
 from loopworth.runs.usage import Value
+
+if TYPE_CHECKING:
+    from loopworth.comparisons.controls import Controlled
 
 
 class Spared(Value, frozen=True):
@@ -55,6 +59,7 @@ class Result:
     verdict: Verdict | None = None
     spared: tuple[Spared, ...] = ()
     counted: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
+    controls: tuple[Controlled, ...] = ()
 
     @property
     def final(self) -> tuple[Trial, ...]:
@@ -75,7 +80,8 @@ class Result:
     @property
     def recorded_usd(self) -> float:
         """What the trials are known to have cost when they were made."""
-        return sum(trial.usage.usd or 0.0 for trial in self.trials)
+        every = [*self.trials, *(trial for one in self.controls for trial in one.trials)]
+        return sum(trial.usage.usd or 0.0 for trial in every)
 
     @property
     def status(self) -> int:

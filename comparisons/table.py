@@ -29,6 +29,7 @@ def render(result: Result) -> RenderableType:
         *spending_tables(found),
         *routes_tables(found),
         *differences(result),
+        *controls_table(found),
         Group(*remarks(result, found)),
     ]
     return Group(*parts)
@@ -292,6 +293,24 @@ def difference_row(one: ArmVerdict) -> list[str]:
     gain = "-" if one.difference is None else f"{one.difference:+.2f}"
     interval = "-" if one.interval is None else f"{one.interval[0]:+.2f} to {one.interval[1]:+.2f}"
     return [shown(one.arm), shown(one.against), str(one.n), str(one.b), str(one.c), gain, interval, one.token]
+
+
+def controls_table(found: Report) -> Iterable[RenderableType]:
+    """Controls describe; they are no part of the verdict's tests."""
+    if not found.controls:
+        return
+    made = table("control", "of", "right", "95 %", "the agent", "model calls", "tokens", left=2)
+    for one in found.controls:
+        if one.figures.accuracy.runs:
+            mine, other = one.figures, one.agent
+            cells = [right(mine.accuracy), limits(mine.accuracy), right(other.accuracy), number(mine.model_calls)]
+            made.add_row(*map(Text, [shown(one.control), shown(one.of), *cells, amount(mine.tokens, "{:,.0f}")]))
+    yield headed("controls, on the tasks that the agent ran: descriptive, outside the verdict", made)
+    for one in found.controls:
+        votes = f"majority of {one.votes} runs" if one.votes > 1 else ""
+        if words := "; ".join(text for text in (votes, one.words) if text):
+            yield Text(f"{shown(one.control)} of {shown(one.of)}: {shown(words)}")
+    yield Text()
 
 
 def models(result: Result, one: ArmVerdict) -> str:

@@ -1,0 +1,153 @@
+"""Controls: what an agent is held against to see what it owes to its loop. They describe, and never decide.
+
+    pasted     the agent's observations in the prompt, and no tools: what is left when looking up is done
+    no_tools   the agent's prompt alone
+    shuffled   the agent with the results of other tasks: does it read what it finds?
+    retry      the first arm again and again with a majority vote, up to the agent's mean cost
+
+They run after the verdict, on the tasks that the agent ran. Those that no arm names are run where the agent would earn
+its place: first `retry`, then `pasted`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from loopworth.agents.loop import Loop
+from loopworth.comparisons.arms import Arm, Control, Kind
+from loopworth.comparisons.evidence import pair, rules_out_up_to
+from loopworth.comparisons.trial import Trial
+from loopworth.runs.effects import Executor
+from loopworth.runs.message import user
+from loopworth.runs.observation import Observation
+from loopworth.runs.usage import Value
+from loopworth.tools.tool import Tool
+from loopworth.tools.toolbox import Toolbox
+from loopworth.workflows import typed_answer, verbs
+from loopworth.workflows.compile import Compiled
+from loopworth.workflows.contract import Contract
+
+AUTOMATIC: tuple[Kind, ...] = ("retry", "pasted")
+MOST_VOTES, VOTES = 9, 3
+"""The most votes of `retry`, and how many where costs do not say."""
+MOST_PASTED = 60_000
+"""Characters of observations that are pasted."""
+
+
+class Controlled(Value, frozen=True):
+    """What a control came to: its trials on the tasks that the agent ran, or in `words` why there are none."""
+
+    control: Control
+    trials: tuple[Trial, ...] = ()
+    votes: int = 1
+    words: str = ""
+
+
+def loop_of(workflow: Compiled) -> tuple[Contract, Loop] | None:
+    """The loop that a workflow is; None for one that is none."""
+    made = workflow.executor
+    return (made, made.executor) if isinstance(made, Contract) and isinstance(made.executor, Loop) else None
+
+
+def unable(control: Control, first: Arm, of: Arm) -> str:
+    """Why a control cannot be made; "" where it can."""
+    if control.kind == "retry":
+        return "" if first.models else f"{first.name} asks no model, and would answer the same again"
+    return "" if loop_of(of.workflow) is not None else f"{of.name} is no loop, so it has no tools to go without"
+
+
+# -- what a control runs ----------------------------------------------------------------------------------------------
+
+
+def without_tools(workflow: Compiled, found: Sequence[Observation] | None) -> Compiled:
+    """One question to the agent's model, with what the agent found, or without."""
+    contract, loop = loop_of(workflow) or (None, None)
+    assert contract is not None
+    assert loop is not None
+    output = contract.output
+    text = pasted(found) if found is not None else "Answer now, without any tool."
+    asked = None if output is None or output.text == "str" else output
+    if asked is not None:
+        typed_answer.ready(asked)
+    act = verbs.ask(
+        lambda names: [*loop.opening(dict(names)), user(text)], verbs.Chat(loop.model, loop.max_tokens), asked
+    )
+    executor: Executor = dataclasses.replace(contract, executor=verbs.Alone(act), tools=Toolbox(), otherwise=None)
+    return dataclasses.replace(workflow, executor=executor, tools=Toolbox())
+
+
+def pasted(found: Sequence[Observation]) -> str:
+    """The agent's observations as a message."""
+    lines = [f"{seen.tool} {json.dumps(seen.arguments, default=str)}: {seen.content}" for seen in found]
+    text = "\n".join(lines)[:MOST_PASTED] or "(nothing was looked up)"
+    return f"These are the results of all tool calls for this task:\n{text}\nAnswer now, without any tool."
+
+
+def shuffled(workflow: Compiled, pools: Mapping[str, Sequence[Any]], seed: str) -> Compiled:
+    """The agent whose tools answer what they answered on other tasks."""
+    contract, loop = loop_of(workflow) or (None, None)
+    assert contract is not None
+    assert loop is not None
+    chance = random.Random(seed)
+    tools = Toolbox([mixed(tool, pools.get(name, ()), chance) for name, tool in loop.tools.items()])
+    executor = dataclasses.replace(contract, executor=dataclasses.replace(loop, tools=tools), tools=tools)
+    return dataclasses.replace(workflow, executor=executor, tools=tools)
+
+
+def mixed(tool: Tool, pool: Sequence[Any], chance: random.Random) -> Tool:
+    """A tool that touches nothing: it answers with any result of another task."""
+    answer = lambda **_: chance.choice(pool) if pool else None
+    plain: dict[str, Any] = {"nested": False, "keyed": False, "asks": False, "inline": True, "gates": (), "keep": ()}
+    return dataclasses.replace(tool, function=answer, effect="read", **plain)
+
+
+def pools(found: Mapping[str, Sequence[Observation]], but: str) -> dict[str, list[Any]]:
+    """The results of each tool on all tasks but one."""
+    mixed: dict[str, list[Any]] = {}
+    for task, observations in found.items():
+        for seen in observations if task != but else ():
+            if seen.status == "ok":
+                mixed.setdefault(seen.tool, []).append(seen.full)
+    return mixed
+
+
+# -- retrying the baseline --------------------------------------------------------------------------------------------
+
+
+def votes(first: Sequence[Trial], agent: Sequence[Trial]) -> int:
+    """How many runs of the first arm the agent's mean cost pays for: by dollars, else by tokens, else three."""
+    for mean in (mean_usd, mean_tokens):
+        one, other = mean(first), mean(agent)
+        if one and other:
+            return max(1, min(MOST_VOTES, int(other / one + 1e-9)))
+    return VOTES
+
+
+def mean_usd(trials: Sequence[Trial]) -> float | None:
+    costs = [trial.usage.usd for trial in trials if trial.usage.usd is not None]
+    return fmean(costs) if costs and len(costs) == len(trials) else None
+
+
+def mean_tokens(trials: Sequence[Trial]) -> float | None:
+    tokens = [trial.usage.tokens for trial in trials if trial.usage.tokens is not None]
+    return fmean(tokens) if tokens and len(tokens) == len(trials) else None
+
+
+def majority(answers: Iterable[Any]) -> Any:
+    """The most frequent answer, the first of those that tie; runs without one do not vote."""
+    said = [answer for answer in answers if answer is not None]
+    counts = Counter(json.dumps(answer, sort_keys=True, default=str) for answer in said)
+    return max(said, key=lambda answer: counts[json.dumps(answer, sort_keys=True, default=str)], default=None)
+
+
+def not_better(agent: Mapping[str, float | None], retried: Sequence[Trial], error: float) -> bool:
+    """Whether the agent is not shown better than the baseline with a majority vote, on the tasks that both ran."""
+    right = {trial.task: None if trial.right is None else float(trial.right) for trial in retried}
+    pairs = pair({task: agent.get(task) for task in right}, right)
+    return not rules_out_up_to(pairs, 0.0, error)
