@@ -14,12 +14,14 @@ from loopworth.workflows.form import Form, Spotted
 from loopworth.workflows.templates import TemplateFault, template
 
 
-def passed(form: Form, verb: str, given: Mapping[str, Any], schema: Mapping[str, Any], whose: str) -> Iterator[Fault]:
-    """The faults of `with`, the arguments that a step gives to what `schema` describes."""
+def passed(
+    form: Form, verb: str, given: Mapping[str, Any], schema: Mapping[str, Any], whose: str, under: str = "with"
+) -> Iterator[Fault]:
+    """The faults of what stands `under` a key: the arguments, or the fields of an answer, that `schema` describes."""
     fields: Mapping[str, Any] = schema.get("properties", {})
     meant = set(given)
     for name, value in given.items():
-        spot = form.at("with", name)
+        spot = form.at(under, name)
         if name in fields:
             yield from unfit(value, fields[name], spot, name)
         elif schema.get("additionalProperties") is False:
@@ -28,8 +30,8 @@ def passed(form: Form, verb: str, given: Mapping[str, Any], schema: Mapping[str,
             yield spot.fault(f"{whose} has no {name!r}", suggestion(name, free or fields, "it takes"), key=True)
     for name in schema.get("required", []):
         if name not in meant:
-            place = form.at("with") if "with" in form.given else form.at(verb)
-            yield place.fault(f"{whose} needs {name!r}", f"add `{name}: …` under `with`", key="with" in form.given)
+            place = form.at(under) if under in form.given else form.at(verb)
+            yield place.fault(f"{whose} needs {name!r}", f"add `{name}: …` under `{under}`", key=under in form.given)
 
 
 def unfit(value: Any, schema: Mapping[str, Any], spot: Spotted, name: str) -> Iterator[Fault]:

@@ -127,7 +127,7 @@ class Checking:
         try:
             return spec.output_type(workflow).schema
         except TypeFault:
-            return ANYTHING
+            return named_only(workflow.output)
 
     def gates(self, workflow: spec.Workflow, tools: Mapping[str, spec.Tool], scope: Scope) -> None:
         written = workflow.at("gate").value if "gate" in workflow.given else {}
@@ -400,6 +400,13 @@ def similarity(body: spec.Body | spec.Router) -> Iterator[Fault]:
         if isinstance(option, spec.Option | spec.Route) and "examples" in option.given:
             what = "`examples` belong to `by: similarity`: a model is told the description alone"
             yield option.at("examples").fault(what, "put examples into the prompt", key=True)
+
+
+def named_only(written: Any) -> Schema:
+    """What is known of an object whose fields' types could not all be read: their names."""
+    if not isinstance(written, dict) or set(written) == {"json_schema"}:
+        return ANYTHING
+    return {"type": "object", "properties": dict.fromkeys(written, ANYTHING), "additionalProperties": False}
 
 
 def sources(name: str, entry: spec.Tool) -> Iterator[Fault]:
