@@ -46,17 +46,21 @@ def unseen(comparison: Comparison, had: Collection[str]) -> list[str]:
     return [t.id for t in comparison.tasks if t.id not in had and clusters.get(t.id, t.id) not in read]
 
 
-def kept(path: str | Path, before: Mapping[str, Any]) -> Comparison:
-    """The comparison on the tasks that it was run on, in their stages. Raises ExtensionFault."""
-    return staged(load(path, whole=True), before, before["stages"])
+def kept(path: str | Path, before: Mapping[str, Any], strict: bool = True) -> Comparison:
+    """The comparison on the tasks that it was run on, in their stages. Raises ExtensionFault where these are gone or,
+    if it is `strict`, where anything has changed."""
+    return staged(load(path, whole=True), before, before["stages"], strict)
 
 
-def staged(whole: Comparison, before: Mapping[str, Any], stages: Sequence[Sequence[str]]) -> Comparison:
+def staged(
+    whole: Comparison, before: Mapping[str, Any], stages: Sequence[Sequence[str]], strict: bool = True
+) -> Comparison:
     by_id = {task.id: task for task in whole.tasks}
     had = [task for stage in before["stages"] for task in stage]
     if missing := [id for id in had if id not in by_id]:
         raise ExtensionFault(f"the task {missing[0]!r} is gone: what was run on it can no longer be read")
-    check_unchanged(whole, before, [by_id[id] for id in had])
+    if strict:
+        check_unchanged(whole, before, [by_id[id] for id in had])
     tasks = tuple(by_id[id] for stage in stages for id in stage)
     return dataclasses.replace(whole, tasks=tasks, extended=tuple(map(len, stages[1:])))
 

@@ -331,7 +331,9 @@ def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
         yield "one arm alone: nothing is compared"
     if result.comparison.stop_early and result.comparison.group_by is not None:
         yield f"no curve by {result.comparison.group_by}: `stop_early: true` runs as few tasks as settle the verdict"
-    if result.replayed:
+    if result.rescored:
+        yield f"rescored from {result.id}: new spend $0; costs are at the prices of the files now, latency as recorded"
+    elif result.replayed:
         cost = f"${result.recorded_usd:.6f}".rstrip("0").rstrip(".")
         yield f"replayed from {result.id}: new spend $0; cost ({cost}) and latency are as recorded"
     elif result.made:

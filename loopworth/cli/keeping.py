@@ -43,12 +43,14 @@ def keeper_of(comparison: Comparison, store: Store, resume: bool, id: str | None
     return comparison, StoreKeeper.going_on(store, comparison, before.id, keep)
 
 
-def taken_up(comparison: Comparison, before: Kept) -> Comparison:
-    """The comparison with the tasks that were added to it since it began."""
-    if not before.input or len(before.input.get("stages", ())) < 2:
+def taken_up(comparison: Comparison, before: Kept, strict: bool = True) -> Comparison:
+    """The comparison with the tasks that were added to it since it began; unless it is `strict`, its files may have
+    changed otherwise, and of its tasks those count that it was run on."""
+    stages = (before.input or {}).get("stages", ())
+    if not stages or (strict and len(stages) < 2):
         return comparison
     try:
-        return kept(comparison.file, before.input)
+        return kept(comparison.file, before.input, strict)
     except ExtensionFault as fault:
         raise UserFault(f"{before.id} cannot be taken up: {fault}") from None
 

@@ -1,0 +1,43 @@
+"""`loopworth rescore`: another score, price or rule for runs that are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loopworth.cli.comparisons import Required, tell
+from loopworth.cli.status import UserFault
+from loopworth.cli.store import Place, found_run
+
+
+def rescore(
+    file: Annotated[Path, typer.Argument(help="A comparison file.", show_default=False)],
+    id: Annotated[
+        str | None,
+        typer.Argument(help="The kept comparison; else the last one.", show_default=False),
+    ] = None,
+    require: Annotated[
+        Required | None, typer.Option(help="Exit with 1 unless the challenger earns, or the holder keeps, its place.")
+    ] = None,
+    store: Place = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Judge the runs of a kept comparison by the score, the prices and the rule that its file has now: no model call."""
+    # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
+    from loopworth.cli.keeping import taken_up
+    from loopworth.comparisons.comparison import load
+    from loopworth.comparisons.keeper import latest
+    from loopworth.comparisons.rescoring import rescored
+    from loopworth.runs.shelf import Shelf
+
+    comparison, shelf = load(file), Shelf(store)
+    before = latest(shelf, comparison) if id is None else found_run(shelf, id)
+    if before is None or before.kind != "comparison":
+        raise UserFault(f"{id or file}: no such comparison is kept; `loopworth runs` lists them")
+    try:
+        raise typer.Exit(tell(rescored(taken_up(comparison, before, strict=False), shelf, before), require, as_json))
+    finally:
+        if comparison.own_score is not None:
+            comparison.own_score.close()

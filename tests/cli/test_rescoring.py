@@ -1,0 +1,88 @@
+"""`loopworth rescore`: the runs that are kept, judged anew without a model call."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import pytest
+
+from loopworth.comparisons.rescoring import repriced
+from loopworth.models import ModelSpec, Price
+from loopworth.runs.events import ModelCalled
+from loopworth.runs.outcome import Outcome
+from loopworth.runs.usage import Usage
+from tests.cli.kit import command
+from tests.cli.test_comparisons import COMPARISON, doubles
+from tests.cli.test_extension import EARLY
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def found(*words: object) -> dict[str, object]:
+    done = command(*words, "--json")
+    assert done.exit_code == 0, done.output
+    return dict(json.loads(done.stdout))
+
+
+def right(result: dict[str, object]) -> dict[str, int]:
+    return {arm["arm"]: arm["accuracy"]["right"] for arm in result["arms"]}  # type: ignore[attr-defined]
+
+
+def test_another_score_is_applied_to_kept_runs(tmp_path: pathlib.Path) -> None:
+    """A tolerance makes more answers right; nothing is spent, and the verdict is that of the new score."""
+    file = doubles(tmp_path)
+    before = found("compare", file)
+    file.write_text(COMPARISON.replace("tolerance: 0", "tolerance: 4"), "utf-8")
+    after = found("rescore", file)
+    assert right(before) == {"double": 12, "guess": 1}
+    assert right(after) == {"double": 12, "guess": 4}
+    assert after["verdict"]["arms"][0]["c"] == 8  # type: ignore[index]
+    assert after["usd"] == 0
+    assert len(json.loads(command("runs", "--json").stdout)) == 1
+
+
+def test_another_price_is_applied_to_kept_tokens() -> None:
+    """By the model's name, whatever its block said; what another model cost stays, and unknown is unknown."""
+    used = Usage(1000, 100, usd=0.5)
+    outcome = Outcome("x", events=[ModelCalled("1", "vllm/m@0ld", used), ModelCalled("2", "vllm/other", used)])
+    priced = {"vllm/m": ModelSpec("vllm/m", price=Price(1000, 10000))}
+    assert repriced(outcome, priced).usage.usd == pytest.approx(2.0 + 0.5)
+    assert repriced(outcome, {"vllm/m": ModelSpec("vllm/m")}).usage.usd is None
+
+
+def test_another_rule_gives_another_verdict(tmp_path: pathlib.Path) -> None:
+    """The same runs, another smallest gain: the kept ones decide, and `--require` sets the status."""
+    file = doubles(tmp_path)
+    found("compare", file)
+    file.write_text(COMPARISON.replace("error: 0.05", "error: 0.0000001"), "utf-8")
+    assert found("rescore", file)["verdict"]["token"] == "undecided"  # type: ignore[index]
+    assert command("rescore", file, "--require", "keeps").exit_code == 1
+
+
+def test_what_stopped_early_is_rescored_as_it_was_read(tmp_path: pathlib.Path) -> None:
+    """In the seeded order, on the tasks that it was run on."""
+    file = doubles(tmp_path, 60, EARLY)
+    before = found("compare", file)
+    assert found("rescore", file)["verdict"] == before["verdict"]
+
+
+def test_only_the_tasks_that_were_run_count(tmp_path: pathlib.Path) -> None:
+    """A comparison of the first five is rescored on five, and none of the others is missed."""
+    file = doubles(tmp_path)
+    found("compare", file, "--limit", 5)
+    after = found("rescore", file)
+    assert (after["verdict"]["arms"][0]["n"], after["verdict"]["arms"][0]["left_out"]) == (5, 0)  # type: ignore[index]
+
+
+def test_nothing_kept_is_the_users_slip(tmp_path: pathlib.Path) -> None:
+    """It says where to look."""
+    found("compare", doubles(tmp_path))
+    other = tmp_path / "other.yaml"
+    other.write_text(COMPARISON, "utf-8")
+    done = command("rescore", other)
+    assert done.exit_code == 2
+    assert "loopworth runs" in done.stderr
