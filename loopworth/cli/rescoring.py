@@ -24,7 +24,7 @@ def rescore(
     store: Place = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Judge the runs of a kept comparison by the score, the prices and the rule that its file has now: no model call."""
+    """Judge kept runs by the score, the prices and the rule that the comparison has now, without a model call."""
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
     from loopworth.cli.keeping import taken_up
     from loopworth.comparisons.comparison import load
