@@ -288,7 +288,8 @@ class Effects:
         try:
             seen = await self.tools.invoke(call, self)
         except (asyncio.CancelledError, Stop) as end:
-            status = "not_run" if isinstance(end, Stop) and not self.nested else "cancelled"
+            untouched = isinstance(end, Stop) or (bool(self.items) and isinstance(self.items[-1], GateAsked))
+            status = "not_run" if untouched and not self.nested else "cancelled"
             self.emit(ToolCalled(self.id, call.tool, status, began, self.clock() - began, self.nested))
             raise
         record = None if self.journal is None else self.journal.records.get(self.id)

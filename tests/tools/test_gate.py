@@ -1,5 +1,7 @@
 """Gates: enforced in the tool layer, decided on the exact arguments."""
 
+import asyncio
+
 import pytest
 
 from loopworth.runs.effects import Effects
@@ -170,3 +172,15 @@ def test_of_several_gates_the_strictest_expiry_and_memory_count():
     asked = question("pay", (week, Gate(timeout=9.0)), {"args": {}}, "h")
     assert asked is not None
     assert (asked.timeout, asked.on_timeout) == (7.0, "reject")
+
+
+def test_a_call_that_is_given_up_while_a_person_is_asked_was_not_run():
+    """Ctrl-C at the question: no tool was called, so none is counted."""
+
+    async def gone(question, id):
+        raise asyncio.CancelledError
+
+    fx = place(ask=gone)
+    with pytest.raises(asyncio.CancelledError):
+        invoke(gated(), {"amount": 5}, fx=fx)
+    assert ([e.status for e in fx.trace() if isinstance(e, ToolCalled)], PAID) == (["not_run"], [])
