@@ -42,7 +42,7 @@ class Says:
     def __init__(self, answer: Callable[[str], Any]) -> None:
         self.answer = answer
 
-    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:  # noqa: ARG002
+    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
         return Outcome(self.answer(input["question"]))
 
 
@@ -66,7 +66,7 @@ class Endpoint:
         self.flying = self.most = 0
         self.closed = False
 
-    async def reply(self, request: Request, seconds: float | None) -> Reply:  # noqa: ARG002
+    async def reply(self, request: Request, seconds: float | None) -> Reply:
         self.asked.append(request)
         self.flying += 1
         self.most = max(self.most, self.flying)

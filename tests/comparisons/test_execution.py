@@ -30,7 +30,7 @@ from tests.comparisons.contenders import (
 HERE, THERE = ModelSpec("vllm/here"), ModelSpec("vllm/there")
 
 
-def same(question: str, n: int) -> str:  # noqa: ARG001
+def same(question: str, n: int) -> str:
     return question
 
 
@@ -49,7 +49,7 @@ def test_every_arm_runs_every_task_once_and_is_scored() -> None:
 def test_an_outcome_without_an_answer_is_wrong_and_not_dropped() -> None:
     """A limit that was hit, or a `null` answer, counts against the arm under its exit reason."""
 
-    def cut(question: str, n: int) -> Any:  # noqa: ARG001
+    def cut(question: str, n: int) -> Any:
         return Stop("turn_limit", "", "turns: 1") if question == "1" else question
 
     result = compared(
@@ -124,7 +124,7 @@ def test_provider_errors_are_made_again_once_at_the_end() -> None:
 def test_a_pair_that_stays_broken_is_left_out_and_the_verdict_says_so() -> None:
     """It is not wrong: it is counted apart, and with more than 2 % of them nothing is decided."""
 
-    def broken(question: str, n: int) -> Any:  # noqa: ARG001
+    def broken(question: str, n: int) -> Any:
         return down("503 overloaded") if question == "3" else question
 
     arms = [arm("a", Says(lambda _: "no")), arm("b", Asks(HERE.key), HERE)]
@@ -161,7 +161,7 @@ def test_a_bug_in_one_run_is_that_runs_end() -> None:
 def test_a_bug_in_a_score_is_that_trials_end() -> None:
     """What scores a run may fail as well; the run's own figures are kept."""
 
-    def broken(answer: Any, expected: Any) -> Any:  # noqa: ARG001
+    def broken(answer: Any, expected: Any) -> Any:
         raise ZeroDivisionError
 
     given = comparison([arm("a", Asks(HERE.key), HERE)], 2)
@@ -175,7 +175,7 @@ class Stubborn:
 
     began = 0
 
-    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:  # noqa: ARG002
+    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
         self.began += 1
         until = time.monotonic() + 1.5
         while time.monotonic() < until:
@@ -292,7 +292,7 @@ def test_progress_counts_what_is_done_and_spent() -> None:
     """The watcher sees every trial once; the last figures are those of the result."""
     seen: list[Progress] = []
 
-    def cost(question: str, n: int) -> Any:  # noqa: ARG001
+    def cost(question: str, n: int) -> Any:
         return reply(question)
 
     given = comparison([arm("a", Asks(HERE.key), HERE), arm("b", Says(str))], 5)

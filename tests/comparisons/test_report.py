@@ -43,7 +43,7 @@ def test_repeats_of_a_task_are_not_independent() -> None:
 def test_a_run_counted_apart_is_in_no_figure() -> None:
     """Neither its answer, nor its calls, nor its latency; it is counted by its reason, and the report warns."""
 
-    def broken(question: str, n: int) -> Any:  # noqa: ARG001
+    def broken(question: str, n: int) -> Any:
         return down("429 too many") if question == "1" else question
 
     result = compared(comparison([arm("a", Asks(HERE.key), HERE)], 4), {"vllm/here": Endpoint(broken)})
@@ -62,7 +62,7 @@ def reported(total: float, known: int, unknown: int = 0) -> Any:
 def test_exit_reasons_are_counted() -> None:
     """Every scored run is in exactly one of them."""
 
-    def cut(question: str, n: int) -> Any:  # noqa: ARG001
+    def cut(question: str, n: int) -> Any:
         return Stop("token_limit", "", "tokens: 5") if int(question) < 3 else question
 
     result = compared(comparison([arm("a", Asks(HERE.key), HERE)], 5), {"vllm/here": Endpoint(cut)})
@@ -72,7 +72,7 @@ def test_exit_reasons_are_counted() -> None:
 def test_an_unknown_cost_makes_the_mean_unknown() -> None:
     """It is never taken for 0: the known part stands beside how many are unknown."""
 
-    def cost(question: str, n: int) -> Any:  # noqa: ARG001
+    def cost(question: str, n: int) -> Any:
         return reply(question, Usage(10, 5, usd=None) if question == "1" else Usage(10, 5, usd=0.5))
 
     result = compared(comparison([arm("a", Asks(HERE.key), HERE)], 3), {"vllm/here": Endpoint(cost)})

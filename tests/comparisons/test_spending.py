@@ -23,7 +23,7 @@ HERE = ModelSpec("vllm/here", price=Price(1.0, 2.0))
 def some(n: int = 6, **changes: Any) -> Result:
     """Tasks 1 and 2 end at a limit, 3 is wrong, 4 finds the endpoint down, the others are right."""
 
-    def said(question: str, count: int) -> Any:  # noqa: ARG001
+    def said(question: str, count: int) -> Any:
         if question in ("1", "2"):
             return Stop("turn_limit", "", "turns: 1")
         return down() if question == "4" else reply("no" if question == "3" else question)

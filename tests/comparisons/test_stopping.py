@@ -48,11 +48,11 @@ def often(q: int) -> bool:
     return q % 5 < 2
 
 
-def always(q: int) -> bool:  # noqa: ARG001
+def always(q: int) -> bool:
     return True
 
 
-def never(q: int) -> bool:  # noqa: ARG001
+def never(q: int) -> bool:
     return False
 
 
@@ -147,7 +147,7 @@ def test_a_unit_that_an_endpoint_broke_is_run_again_and_read_at_the_end() -> Non
     """Its first failure does not hold up the others; after the rerun it counts like any."""
     broken = {"3", "7"}
 
-    def said(question: str, n: int) -> Any:  # noqa: ARG001
+    def said(question: str, n: int) -> Any:
         if question in broken:
             broken.discard(question)
             return down()
@@ -212,7 +212,7 @@ def test_prices_give_the_smallest_gain_as_costs_come_in() -> None:
     dear = arm("agent", Asks(HERE.key), HERE)
     rule = Rule(correct_is_worth_usd=0.5)
     given = comparison([scripted("pipeline", often), dear], 60, stop_early=True, rule=rule)
-    result = compared(given, {"vllm/here": Endpoint(lambda q, n: q)})  # noqa: ARG005
+    result = compared(given, {"vllm/here": Endpoint(lambda q, n: q)})
     assert result.verdict is not None
     assert (result.verdict.token, result.verdict.arms[0].min_gain) == ("earns", 0.002)
     assert result.spared[1].usd is not None

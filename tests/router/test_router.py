@@ -18,7 +18,7 @@ class Says:
     def __init__(self, name):
         self.name = name
 
-    async def run(self, input, fx):  # noqa: ARG002
+    async def run(self, input, fx):
         return Outcome(f"{self.name}: {input['ticket']}")
 
 
@@ -28,7 +28,7 @@ class Asks:
 
 
 class Ends:
-    async def run(self, input, fx):  # noqa: ARG002
+    async def run(self, input, fx):
         raise Stop("check_failed", None, "the sum is wrong")
 
 

@@ -66,7 +66,7 @@ def test_equal_questions_at_once_are_asked_once(tmp_path):
     assert (run.outcome.answer, len(run.asked)) == ([2, 2, 2], 1)
 
 
-async def nobody(question, id):  # noqa: ARG001
+async def nobody(question, id):
     await asyncio.Event().wait()
 
 
@@ -81,7 +81,7 @@ def test_a_question_that_expires_is_decided_as_its_author_said(decided):
 def test_a_timeout_of_the_one_who_is_asked_is_not_the_question_s():
     """A bug in what asks is not taken for a decision."""
 
-    async def broken(question, id):  # noqa: ARG001
+    async def broken(question, id):
         raise TimeoutError("theirs")
 
     with pytest.raises(TimeoutError, match="theirs"):

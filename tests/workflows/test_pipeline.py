@@ -73,7 +73,7 @@ def test_every_step_runs_once_and_after_what_it_reads(plan):
     ran = []
 
     def act(n, reads):
-        async def run(names, fx):  # noqa: ARG001
+        async def run(names, fx):
             assert all(f"s{r}" in names for r in reads if r < n)
             ran.append(n)
 
@@ -212,7 +212,7 @@ def test_a_parked_step_lets_its_siblings_go_on():
 def test_a_rejected_call_ends_the_pipeline_as_rejected():
     """A person's no is not a failure of the step; their note is kept."""
 
-    async def no(question, id):  # noqa: ARG001
+    async def no(question, id):
         return Decision("reject", "ann", note="not today")
 
     box = tools(write=lambda: "paid").gated({"write": Gate()})
@@ -289,7 +289,7 @@ def test_a_sub_workflow_that_fails_fails_the_step_with_its_reason():
 def test_a_bug_is_never_a_failed_step():
     """What no tool, model or file did wrong is ours, with its traceback."""
 
-    async def act(names, fx):  # noqa: ARG001
+    async def act(names, fx):
         raise RuntimeError("ours")
 
     outcome, _ = run(pipeline(Step("a", act), answer="ok"))
