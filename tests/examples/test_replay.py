@@ -1,4 +1,4 @@
-"""The runs that an example's page tells of are kept beside it, and CI makes them again: no model, no key, no network."""
+"""The runs that an example's page tells of are kept beside it; CI makes them again: no model, no key, no network."""
 
 import json
 import pathlib
