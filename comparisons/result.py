@@ -38,10 +38,10 @@ class Result:
 
     `stopped` says why it ended early, and is empty where it did not. `prepared` is the seconds each model took before
     the clocks started. `began` is UTC (ISO 8601). There is no verdict on a part of the plan, nor on a single arm.
-    `id` is that of the run store, `made` counts the trials of an earlier part that this one went on from. Where it is
-    `replayed` (or `rescored`: judged anew), nothing was spent, and what the trials cost is as recorded. Where it
-    stopped early, `spared` says what that saved, and `counted` on which tasks an arm's figures stand: None where its tasks were
-    selected by another's results, so that it has none.
+    `id` is that of the run store, `made` counts the trials of an earlier part that this one went on from. Where it
+    is `replayed` (or `rescored`: judged anew), nothing was spent, and what the trials cost is as recorded. Where it
+    stopped early, `spared` says what that saved, and `counted` on which tasks an arm's figures stand: None where
+    its tasks were selected by another's results, so that it has none.
     """
 
     comparison: Comparison
