@@ -65,4 +65,6 @@ def test_the_comparison_runs_over_http(tmp_path: pathlib.Path) -> None:
     result = json.loads(done.stdout)
     right = collections.Counter(trial["arm"] for trial in result["trials"] if trial["right"])
     assert right == {"pipeline": 20, "agent": 40}
-    assert len(fake.requests) == 40 + 20 * 2 + 20 * 3
+    asked = sum(trial["model_calls"] for trial in result["trials"])
+    assert asked == 40 + 20 * 2 + 20 * 3
+    assert len(fake.requests) > asked  # the agent would earn its place, so the controls were run
