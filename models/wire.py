@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from loopworth.runs.message import readable
+
 
 def encode(value: dict[str, Any]) -> bytes:
     """JSON bytes; what JSON has no word for becomes text."""
@@ -27,17 +29,7 @@ def decode(content: bytes) -> Any:
 def mended(value: Any) -> Any:
     """The same value with U+FFFD for every lone surrogate in a text."""
     if isinstance(value, str):
-        return whole(value)
+        return readable(value)
     if isinstance(value, dict):
         return {mended(key): mended(item) for key, item in value.items()}
     return [mended(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def whole(text: str) -> str:
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text

@@ -14,14 +14,14 @@ from typing import Any
 from loopworth.runs.budget import observation_of
 from loopworth.runs.effects import Effects
 from loopworth.runs.journal import Asked, digest
-from loopworth.runs.message import ToolCall
+from loopworth.runs.message import ToolCall, readable
 from loopworth.runs.observation import FAILED, Observation, Status
 from loopworth.runs.outcome import Failed, Outcome, Stop, passes
 from loopworth.runs.world import Question
 from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.tools.gate import question
 from loopworth.tools.guard import pass_by
-from loopworth.tools.result import Unserialisable, content, json_text, keeping, kept, plain, readable
+from loopworth.tools.result import Unserialisable, content, json_text, keeping, kept, plain
 from loopworth.tools.tool import Accepted, Tool
 from loopworth.tools.work import ended
 

@@ -18,6 +18,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from loopworth.runs.message import readable
+
 DEEPEST = 100
 """Levels of nesting that a result may have; one that holds itself has no end."""
 MOST_BITS = 14_000
@@ -104,16 +106,6 @@ def named(key: Any) -> str:
     """A key as the text that JSON needs."""
     name = plain(key, DEEPEST)
     return name if isinstance(name, str) else json_text(name)
-
-
-def readable(text: str) -> str:
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def whole(value: int) -> int:
