@@ -1,4 +1,4 @@
-"""A chat model on an OpenAI-compatible endpoint."""
+"""A chat model at an endpoint, in whatever dialect it speaks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
+from loopworth.models.dialects import DIALECTS
 from loopworth.models.endpoint import LONGEST_ASK, Endpoint, Exchange, Patience
 from loopworth.models.errors import Trouble
 from loopworth.models.prices import usd
-from loopworth.models.reading import read
 from loopworth.models.spec import ModelSpec
 from loopworth.models.wire import encode
 from loopworth.runs.message import Reply, Request
@@ -29,11 +29,10 @@ class ChatModel:
         self.spec = spec
         self.server = endpoint
         self.most = spec.max_tokens or most
-        self.limit = spec.traits.limit if spec.base_url is None else "max_tokens"
+        self.dialect = DIALECTS[spec.speaks]
+        self.renamed: dict[str, str] = {}
         said = {"seconds": spec.timeout, "retries": spec.retries}
         self.patience = Patience(**{key: value for key, value in said.items() if value is not None})  # type: ignore[arg-type]
-        fields = {"model": spec.model, "temperature": spec.temperature, "seed": spec.seed}
-        self.fields = {key: value for key, value in fields.items() if value is not None} | spec.extra
         self.open = False
         self.join()
 
@@ -73,13 +72,13 @@ class ChatModel:
 
     async def ask(self, request: Request, exchange: Exchange) -> Reply:
         most = self.output_limit(request)
-        found = await self.server.answer(encode(self.body(request, most)), exchange, self.patience)
-        if type(found) is Trouble and found.param in RENAMED and found.param == self.limit and found.kind == "refused":
-            self.limit = RENAMED[self.limit]  # the endpoint knows the output limit by its other name
-            found = await self.server.answer(encode(self.body(request, most)), exchange, self.patience)
+        found = await self.answer(request, most, exchange)
+        if type(found) is Trouble and found.param in RENAMED and not self.renamed and found.kind == "refused":
+            self.renamed = {found.param: RENAMED[found.param]}  # the endpoint knows the output limit by its other name
+            found = await self.answer(request, most, exchange)
         if type(found) is Trouble:
             return self.ended(found, exchange)
-        reply = read(found, most, len(request.messages))
+        reply = self.dialect.read(found, most, len(request.messages))
         return msgspec.structs.replace(
             reply,
             usage=msgspec.structs.replace(reply.usage, usd=usd(self.spec, reply.usage)),
@@ -88,25 +87,14 @@ class ChatModel:
             waits=tuple(exchange.waits),
         )
 
+    async def answer(self, request: Request, most: int | None, exchange: Exchange) -> Any:
+        body = self.dialect.body(self.spec, request, most)
+        body = {self.renamed.get(key, key): value for key, value in body.items()}
+        return await self.server.answer(encode(body), exchange, self.patience, self.dialect)
+
     def output_limit(self, request: Request) -> int | None:
         limits = [limit for limit in (request.max_tokens, self.most) if limit is not None]
         return min(limits, default=None)
-
-    def body(self, request: Request, most: int | None) -> dict[str, Any]:
-        """The request on the wire; what nobody set is left out."""
-        body: dict[str, Any] = {**self.fields, "messages": request.messages}
-        if most is not None:
-            body[self.limit] = most
-        if request.seed is not None:
-            body["seed"] = request.seed
-        if request.tools:
-            body["tools"] = request.tools
-            if request.tool_choice != "auto":
-                body["tool_choice"] = request.tool_choice
-        if request.schema is not None:
-            form = {"name": "answer", "schema": request.schema, "strict": strict(request.schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": form}
-        return body
 
     def ended(self, found: Trouble, exchange: Exchange) -> Reply:
         """A refusal of the content is the reply's own bad end; any other trouble is the endpoint's."""
@@ -162,16 +150,3 @@ class ChatModel:
             "broken": "try again later",
         }
         return by_status.get(found.status or 0) or by_kind.get(found.kind, "it will not take this request")
-
-
-def strict(schema: Any) -> bool:
-    """Whether a schema is closed enough for OpenAI's strict mode: every object names and requires all it may hold."""
-    if isinstance(schema, list):
-        return all(map(strict, schema))
-    if not isinstance(schema, dict):
-        return True
-    if "properties" in schema or schema.get("type") == "object":
-        closed = schema.get("additionalProperties") is False
-        if not closed or set(schema.get("required", ())) != set(schema.get("properties", ())):
-            return False
-    return all(map(strict, schema.values()))

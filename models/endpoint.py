@@ -1,4 +1,4 @@
-"""One OpenAI-compatible server: a shared client, a bounded number of calls at once, patience."""
+"""One chat server: a shared client, a bounded number of calls at once, patience."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from loopworth.models.errors import Trouble, trouble
+from loopworth.models.dialects import Dialect
+from loopworth.models.errors import Trouble
 from loopworth.models.wire import decode
 from loopworth.runs.message import Attempt
 from loopworth.runs.usage import Value
@@ -117,7 +118,7 @@ class Endpoint:
             self._loop, self._client = loop, self.given or new_client(self.base_url, self.key, self.openai)
             self._raw = raw_response()
 
-    async def answer(self, body: bytes, exchange: Exchange, patience: Patience) -> Any:
+    async def answer(self, body: bytes, exchange: Exchange, patience: Patience, dialect: Dialect) -> Any:
         """The decoded body of the first answer that is no trouble, else the last `Trouble`. Needs `connect` before."""
         slots = self._slots
         if slots.locked():
@@ -125,17 +126,17 @@ class Endpoint:
         else:
             await slots.acquire()
         try:
-            found = await self.attempt(body, exchange, patience.seconds)
+            found = await self.attempt(body, exchange, patience.seconds, dialect)
             while type(found) is Trouble and len(exchange.attempts) <= patience.tries(found):
                 await self.pause(found, exchange)
-                found = await self.attempt(body, exchange, patience.seconds)
+                found = await self.attempt(body, exchange, patience.seconds, dialect)
             return found
         finally:
             slots.release()
 
-    async def attempt(self, body: bytes, exchange: Exchange, seconds: float) -> Any:
+    async def attempt(self, body: bytes, exchange: Exchange, seconds: float, dialect: Dialect) -> Any:
         """One request: the decoded body, or the `Trouble` it ended in."""
-        status, headers, content = await self.post(body, exchange, seconds)
+        status, headers, content = await self.post(body, exchange, seconds, dialect)
         if status is None:
             exchange.note(None, content)
             return Trouble("down", content, headers)
@@ -143,18 +144,21 @@ class Endpoint:
             value = decode(content)
         except ValueError:
             value = content.decode("utf-8", "replace")
-        found = trouble(status, value, headers, self.now())
+        found = dialect.trouble(status, value, headers, self.now())
         exchange.note(status, found.words if found else "")
         return value if found is None else found
 
-    async def post(self, body: bytes, exchange: Exchange, seconds: float) -> tuple[int | None, Any, Any]:
+    async def post(
+        self, body: bytes, exchange: Exchange, seconds: float, dialect: Dialect
+    ) -> tuple[int | None, Any, Any]:
         """Status, headers and content of one answer; without an answer None, a code and the reason."""
-        from openai import APIConnectionError, APIStatusError  # imported on first use: it is the slowest import
+        from openai import APIConnectionError, APIStatusError, Omit  # imported on first use: it is the slowest import
 
         exchange.flying = True
-        options = {"headers": JSON, "timeout": seconds, "max_retries": 0}
+        own = {name: Omit() if value is None else value for name, value in dialect.headers(self.key).items()}
+        options = {"headers": JSON | own, "timeout": seconds, "max_retries": 0}
         try:
-            response = await self._client.post("/chat/completions", cast_to=self._raw, content=body, options=options)
+            response = await self._client.post(dialect.path, cast_to=self._raw, content=body, options=options)
         except APIStatusError as error:
             response = error.response
         except APIConnectionError as error:
@@ -172,7 +176,7 @@ class Endpoint:
         await (exchange.waiting(sleeping) if found.kind == "busy" else sleeping)
 
 
-JSON = {"Content-Type": "application/json"}
+JSON: dict[str, Any] = {"Content-Type": "application/json"}
 
 
 def new_client(base_url: str, key: str, openai: bool) -> Any:

@@ -11,7 +11,8 @@ class Provider(Value, frozen=True):
     `base_url` ends where `/chat/completions` begins; None means the file has to say it. `variables` name environment
     variables: `key` holds the API key, `url` an address that goes before `base_url`. `keyless` endpoints need no key.
     `limit` is the request's name for the most output tokens, `concurrency` the calls under way at once by default.
-    `prices` is the provider's name in genai-prices. `later` marks one that this version does not have.
+    `dialect` is its wire format, `prices` the provider's name in genai-prices. `later` marks one that this version does
+    not have.
     """
 
     base_url: str | None = None
@@ -19,6 +20,7 @@ class Provider(Value, frozen=True):
     url: str | None = None
     keyless: bool = False
     limit: str = "max_tokens"
+    dialect: str = "openai"
     concurrency: int = 8
     prices: str | None = None
     later: bool = False

@@ -42,7 +42,7 @@ class ModelSpec(Value, frozen=True):
     price: Price | None = None
     extra: dict[str, Any] = {}
     file: str | None = None
-    dialect: str = "openai"
+    dialect: str | None = None
     concurrency: int | None = None
     replies: Any = None
     labels: dict[str, tuple[str, ...]] | None = None
@@ -64,6 +64,11 @@ class ModelSpec(Value, frozen=True):
     def model(self) -> str:
         """The name the endpoint knows the model by."""
         return (self.name.partition("/")[2] or self.name) if self.provider else self.name
+
+    @property
+    def speaks(self) -> str:
+        """The name of the wire format: the file's, else the provider's own."""
+        return self.dialect or self.traits.dialect
 
     @property
     def traits(self) -> Provider:
@@ -107,7 +112,7 @@ def unknown(name: str, head: str) -> Fault:
 def key_faults(spec: ModelSpec) -> list[Fault]:
     """Keys that do not fit the provider."""
     found: list[Fault] = []
-    if spec.dialect != "openai":
+    if spec.dialect not in (None, "openai"):
         found.append(("dialect", f"the dialect {spec.dialect!r} is not in this version", "dialect: openai"))
     if spec.provider == "azure" and not spec.base_url:
         found.append(("base_url", "azure needs `base_url`", "https://<resource>.openai.azure.com/openai/v1"))

@@ -1,0 +1,68 @@
+"""OpenAI's chat completions, which most servers speak.
+
+https://platform.openai.com/docs/api-reference/chat
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from loopworth.models.errors import Trouble, trouble
+from loopworth.models.reading import read
+from loopworth.models.spec import ModelSpec
+from loopworth.runs.message import Reply, Request
+
+
+class OpenAI:
+    """The transcript's own shape, sent as it is."""
+
+    name = "openai"
+    path = "/chat/completions"
+
+    def root(self, base_url: str) -> str:
+        return base_url
+
+    def headers(self, key: str) -> dict[str, str | None]:  # noqa: ARG002 - the client sends the key as this dialect has it
+        return {}
+
+    def body(self, spec: ModelSpec, request: Request, most: int | None) -> dict[str, Any]:
+        said = {"model": spec.model, "temperature": spec.temperature, "seed": spec.seed}
+        body = {key: value for key, value in said.items() if value is not None} | spec.extra
+        body["messages"] = request.messages
+        if most is not None:
+            body[limit_name(spec)] = most
+        if request.seed is not None:
+            body["seed"] = request.seed
+        if request.tools:
+            body["tools"] = request.tools
+            if request.tool_choice != "auto":
+                body["tool_choice"] = request.tool_choice
+        if request.schema is not None:
+            form = {"name": "answer", "schema": request.schema, "strict": strict(request.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        return body
+
+    def read(self, body: dict[str, Any], limit: int | None, turn: int) -> Reply:
+        return read(body, limit, turn)
+
+    def trouble(self, status: int, body: Any, headers: Mapping[str, str], now: float) -> Trouble | None:
+        return trouble(status, body, headers, now)
+
+
+def limit_name(spec: ModelSpec) -> str:
+    """The request's word for the most output: the provider's own at its own address, else the one most servers know."""
+    return spec.traits.limit if spec.base_url is None else "max_tokens"
+
+
+def strict(schema: Any) -> bool:
+    """Whether a schema is closed enough for OpenAI's strict mode: every object names and requires all it may hold."""
+    if isinstance(schema, list):
+        return all(map(strict, schema))
+    if not isinstance(schema, dict):
+        return True
+    if "properties" in schema or schema.get("type") == "object":
+        closed = schema.get("additionalProperties") is False
+        if not closed or set(schema.get("required", ())) != set(schema.get("properties", ())):
+            return False
+    return all(map(strict, schema.values()))
