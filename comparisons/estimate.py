@@ -1,7 +1,8 @@
 """What a run of a workflow is likely to cost, and may cost at most, told from its files before any is made.
 
 A loop of t turns sends its transcript t times: 1 + 2 + … + t parts. What the files do not say is assumed: the sizes of
-replies and results below, 4 characters to a token, and half of the turns that a loop may take.
+replies and results below, 4 characters to a token, and half of the turns that a loop (or of the rounds that a `repeat`
+with `until`) may take.
 """
 
 from __future__ import annotations
@@ -61,29 +62,31 @@ def load(workflow: spec.Workflow, files: Files, mode: Mode) -> Load:
         case spec.Loop():
             found = loop(workflow, files, mode)
         case spec.Router():
-            found = asked(workflow, workflow, workflow.choose, mode)
+            found = chosen(workflow, workflow, mode)
             routes = [body(route, workflow, files, mode) for route in workflow.from_.values()]
             found += dearest(routes) if mode == "worst" else mean(routes)
         case _:
             found = total(body(step, workflow, files, mode) for step in getattr(workflow, "steps", ()))
-    if mode == "worst":
-        found = within(found, workflow.budget)
-        found += body(workflow.otherwise, workflow, files, mode) if workflow.otherwise is not None else Load()
+    found = within(found, workflow.budget)
+    if mode == "worst" and workflow.otherwise is not None:
+        found += body(workflow.otherwise, workflow, files, mode)
     return found
 
 
 def body(form: spec.Body, workflow: spec.Workflow, files: Files, mode: Mode) -> Load:
     """A step, a route or an `otherwise`, as often as it may be done."""
-    said = form.ask if form.verb == "ask" else form.choose
-    one = asked(form, workflow, said, mode) if said is not None else Load()
+    one = Load() if form.ask is None else asked(form, workflow, form.ask, mode)
+    one += Load() if form.choose is None else chosen(form, workflow, mode)
     part = reach.inner(form, files)
     one += load(part, files, mode) if part is not None else Load()
     tool = files.tools(workflow).get(form.call or "")
     run = reach.inner(tool, files) if tool is not None else None
     one += load(run, files, mode) if run is not None else Load()
-    if mode == "worst":
-        one = one.times(form.retry.attempts if form.retry is not None else 1)
-        one = one.times(form.repeat.times if form.repeat is not None else 1)
+    if mode == "worst" and form.retry is not None:
+        one = one.times(form.retry.attempts)
+    if form.repeat is not None:
+        short = mode == "expected" and form.repeat.until is not None
+        one = one.times(ceil(form.repeat.times / 2) if short else form.repeat.times)
     each = isinstance(form, spec.Step) and form.for_each is not None
     return one.times(inf if mode == "worst" else ITEMS) if each else one
 
@@ -92,13 +95,14 @@ def loop(workflow: spec.Loop, files: Files, mode: Mode) -> Load:
     """Each turn sends what the turns before it left."""
     tools, most = reach.usable(workflow, files), workflow.budget and workflow.budget.turns
     limit = float(most) if isinstance(most, int) else inf
-    base = opening(workflow, workflow.prompt) + SCHEMA * len(tools)
+    base = opening(workflow.instructions, workflow.prompt) + SCHEMA * len(tools)
     if mode == "expected":
         turns, result = float(min(limit, max(2, ceil(limit / 2)) if limit < inf else TURNS)), float(RESULT)
     else:
         shown = (t.returns.max_chars if t.returns is not None else None for t in tools.values())
         turns, result = limit, max((most or MAX_CHARS for most in shown), default=0) / CHARACTERS
     reply = replied(workflow, workflow, mode)
+    turns += mode == "worst" and workflow.on_limit == "answer"
     if turns == inf:
         return Load(inf, inf, priced(workflow, workflow, inf, inf))
     sent = turns * base + turns * (turns - 1) / 2 * (reply + result)
@@ -106,19 +110,28 @@ def loop(workflow: spec.Loop, files: Files, mode: Mode) -> Load:
     return Load(turns, sent + turns * reply, priced(workflow, workflow, sent, turns * reply)) + inner
 
 
+def chosen(form: spec.Body | spec.Router, workflow: spec.Workflow, mode: Mode) -> Load:
+    """One label of several: by similarity one call to the embedded model, which is not billed and generates nothing;
+    none where rules alone choose."""
+    if not spec.texts(form):
+        return Load()
+    if form.by is not None:
+        return Load(1, opening(form.choose), 0.0)
+    return asked(form, workflow, form.choose, mode)
+
+
 def asked(form: spec.Body | spec.Router, workflow: spec.Workflow, said: spec.Prompt | None, mode: Mode) -> Load:
     """One question to a model, and its reply; at most two, where a reply that cannot be read is asked for again."""
     again = isinstance(form, spec.Router) or form.verb == "choose" or form.output is not None
     calls = 2 if again and mode == "worst" else 1
     reply = replied(form, workflow, mode)
-    sent = calls * opening(workflow, said) + (calls - 1) * reply
+    sent = calls * opening(workflow.instructions, said) + (calls - 1) * reply
     return Load(calls, sent + calls * reply, priced(form, workflow, sent, calls * reply))
 
 
-def opening(workflow: spec.Workflow, said: spec.Prompt | None) -> int:
-    """Tokens of a prompt as it stands in the files."""
-    texts = (str(spec.prompt(text)) for text in (workflow.instructions, said) if text is not None)
-    return FRAME + sum(len(text) for text in texts) // CHARACTERS
+def opening(*said: spec.Prompt | None) -> int:
+    """Tokens of prompts as they stand in the files."""
+    return FRAME + sum(len(str(spec.prompt(text))) for text in said if text is not None) // CHARACTERS
 
 
 def model_of(form: spec.Workflow | spec.Body, workflow: spec.Workflow) -> ModelSpec:
