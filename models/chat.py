@@ -81,7 +81,7 @@ class ChatModel:
         reply = self.dialect.read(found, most, len(request.messages))
         return msgspec.structs.replace(
             reply,
-            usage=msgspec.structs.replace(reply.usage, usd=usd(self.spec, reply.usage)),
+            usage=msgspec.structs.replace(reply.usage, usd=usd(self.spec, reply.usage, self.server.now())),
             seconds=exchange.service,
             attempts=tuple(exchange.attempts),
             waits=tuple(exchange.waits),

@@ -16,11 +16,13 @@ ENCODER = msgspec.json.Encoder(enc_hook=str, order="sorted")
 
 
 class Price(Value, frozen=True):
-    """US dollars per million tokens. `cached_input` is the price of `input` where it is None."""
+    """US dollars per million tokens, from the day `since` on (ISO 8601, UTC). None is unknown, but for `cached_input`,
+    which is then the price of `input`."""
 
-    input: float
-    output: float
+    input: float | None = None
+    output: float | None = None
     cached_input: float | None = None
+    since: str | None = None
 
 
 class ModelSpec(Value, frozen=True):
@@ -39,7 +41,7 @@ class ModelSpec(Value, frozen=True):
     max_tokens: int | None = None
     timeout: float | None = None
     retries: int | None = None
-    price: Price | None = None
+    price: Price | tuple[Price, ...] | None = None
     extra: dict[str, Any] = {}
     file: str | None = None
     dialect: str | None = None

@@ -19,8 +19,8 @@ def both(a: Any, b: Any) -> Any:
 class Usage(Value, frozen=True):
     """Tokens and US dollars of one model call, or of several added up.
 
-    `None` is *unknown*, never 0, and a sum with an unknown part is unknown. `cached` is part of `input` and `reasoning`
-    is part of `output`; neither is added again. `usd` is 0.0 only where nothing is billed (an embedded or a scripted
+    `None` is *unknown*, never 0, and a sum with an unknown part is unknown. `cached` (read from the provider's cache) and
+    `cache_written` are part of `input`, and `reasoning` is part of `output`; none is added again. `usd` is 0.0 only where nothing is billed (an embedded or a scripted
     model). `estimated` marks a call that was cut before it said what it used: the figures are then what was held for
     it, an upper bound.
     """
@@ -31,6 +31,7 @@ class Usage(Value, frozen=True):
     reasoning: int = 0
     usd: float | None = 0.0
     estimated: bool = False
+    cache_written: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -40,6 +41,7 @@ class Usage(Value, frozen=True):
             self.reasoning + other.reasoning,
             both(self.usd, other.usd),
             self.estimated or other.estimated,
+            self.cache_written + other.cache_written,
         )
 
     @property

@@ -18,16 +18,26 @@ def model_spec(written: spec.ModelSpec) -> ModelSpec:
     """The model that a `model:` block names; paths are made absolute."""
     if isinstance(written, str):
         return ModelSpec(written)
-    price = written.price
     return ModelSpec(
         written.name,
         api_key=written.api_key.env if written.api_key is not None else None,
-        price=Price(price.input, price.output, price.cached_input) if price is not None else None,
+        price=priced(written.price),
         extra=plain(written.extra),
         file=str(written.path("file").absolute()) if written.file is not None else None,
         replies=plain(written.replies),
         **{key: getattr(written, key) for key in SAME},
     )
+
+
+def priced(written: spec.Price | list[spec.Price] | None) -> Price | tuple[Price, ...] | None:
+    """The price, or the prices in the order of their days."""
+    if written is None or isinstance(written, spec.Price):
+        return None if written is None else price(written)
+    return tuple(sorted(map(price, written), key=lambda each: each.since or ""))
+
+
+def price(written: spec.Price) -> Price:
+    return Price(written.input, written.output, written.cached_input, written.from_)
 
 
 def faults(form: Form, key: str = "model") -> Iterator[Fault]:

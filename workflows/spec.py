@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, WithJsonSchema
@@ -35,6 +36,14 @@ def seconds(text: Any) -> Any:
     return float(match[1]) * UNITS[match[2]]
 
 
+def day(text: str) -> str:
+    """A date as ISO 8601 writes it."""
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError(f"{text!r} is not a date | write 2026-01-31") from None
+
+
 def matching(pattern: str, kind: str) -> Any:
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text):
@@ -60,6 +69,7 @@ Duration = Annotated[
     Words("a duration such as 500ms, 5s, 2m or 24h", spelled=True),
     WithJsonSchema({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?(ms|s|m|h)$"}),
 ]
+Day = Annotated[str, AfterValidator(day), Words("a date such as 2026-01-31", spelled=True)]
 Count = Annotated[int, Field(ge=1)]
 Number = Annotated[float, Field(ge=0)]
 
@@ -97,12 +107,13 @@ class Secret(Form):
 
 
 class Price(Form):
-    """US dollars per million tokens."""
+    """US dollars per million tokens, from a day on (UTC); what has no price here has an unknown cost."""
 
     title: ClassVar[str] = "in `price`"
-    input: Number
+    from_: Day | None = Field(default=None, alias="from")
+    input: Number | None = None
     cached_input: Number | None = None
-    output: Number
+    output: Number | None = None
 
 
 class ModelForm(Form):
@@ -117,7 +128,7 @@ class ModelForm(Form):
     max_tokens: Count | None = None
     timeout: Duration | None = None
     retries: Annotated[int, Field(ge=0)] | None = None
-    price: Price | None = None
+    price: Price | list[Price] | None = None
     dialect: Literal["openai", "ollama", "anthropic"] = "openai"
     file: Text | None = None
     extra: dict[str, Any] = Field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from loopworth.models import ModelSpec, Price
-from loopworth.models.prices import known, tariff, usd
+from loopworth.models.prices import known, most_usd, tariff, usd
 from loopworth.runs.usage import Usage
 
 MILLION = 1_000_000
@@ -77,4 +78,63 @@ def test_a_price_in_steps_is_left_to_the_table() -> None:
     )
     rate = tariff(steps)
     assert rate is not None
-    assert (rate(10, 0, 10), cost is None) == (0.5, False)
+    assert (rate(10, 0, 0, 10), cost is None) == (0.5, False)
+
+
+def on(day: str) -> float:
+    """Noon of a day, in seconds."""
+    return datetime.fromisoformat(f"{day}T12:00:00").replace(tzinfo=UTC).timestamp()
+
+
+DATED = ModelSpec("vllm/x", price=(Price(output=12.0, since="2026-01-01"), Price(output=9.0, since="2026-06-15")))
+
+
+@pytest.mark.parametrize(
+    ("day", "cost"), [("2025-12-31", None), ("2026-01-01", 12.0), ("2026-06-14", 12.0), ("2026-06-15", 9.0)]
+)
+def test_a_price_holds_from_its_day_on(day: str, cost: float | None) -> None:
+    """CT-08: by the date of the call; before the first it is unknown."""
+    assert usd(DATED, Usage(0, MILLION), on(day)) == cost
+
+
+def test_the_table_has_prices_by_date() -> None:
+    """A model that became cheaper costs what it did on the day of the call."""
+    before, after = (usd(ModelSpec("openai/o3"), Usage(MILLION, 0), on(day)) for day in ("2025-06-09", "2025-06-10"))
+    assert (before, after) == (10.0, 2.0)
+
+
+def test_the_table_has_prices_by_the_hour() -> None:
+    """Some models are cheaper at night, so a day is not enough to know a price."""
+    night, day = datetime(2026, 6, 1, 20, tzinfo=UTC), datetime(2026, 6, 1, 12, tzinfo=UTC)
+    spec = ModelSpec("deepseek-chat", base_url="https://api.deepseek.com")
+    assert usd(spec, Usage(MILLION, 0), night.timestamp()) != usd(spec, Usage(MILLION, 0), day.timestamp())
+
+
+def test_what_has_no_price_is_unknown_only_where_it_is_used() -> None:
+    """An entry may name the price of output alone: input is then unknown, unless there was none."""
+    spec = ModelSpec("vllm/x", price=Price(output=10.0))
+    assert (usd(spec, Usage(0, 500)), usd(spec, Usage(1, 500)), known(spec)) == (0.005, None, False)
+
+
+def test_input_written_to_a_cache_has_its_own_price() -> None:
+    """Anthropic bills it above plain input, and it is counted once."""
+    spec = ModelSpec("anthropic/claude-opus-4-5")
+    plain, written, read = (
+        usd(spec, Usage(MILLION, 0, **kind)) or 0.0 for kind in ({}, {"cache_written": MILLION}, {"cached": MILLION})
+    )
+    assert (written / plain, read / plain) == (pytest.approx(1.25), pytest.approx(0.1))
+
+
+@pytest.mark.parametrize("name", ["anthropic/claude-opus-4-5", "openai/gpt-4o", "anthropic/claude-sonnet-4-5"])
+@pytest.mark.parametrize("cached", [0, 300, 1000])
+@pytest.mark.parametrize("written", [0, 500])
+def test_no_call_costs_more_than_it_may(name: str, cached: int, written: int) -> None:
+    """What a budget holds for a call is an upper limit, however its input is cached."""
+    spec, used = ModelSpec(name), Usage(1000, 40, cached=cached, cache_written=written)
+    assert (usd(spec, used) or 0.0) <= (most_usd(spec, 1000, 40) or 0.0)
+
+
+@pytest.mark.parametrize(("spec", "most"), [(ModelSpec("local/smollm2-135m"), 0.0), (ModelSpec("ollama/llama3"), None)])
+def test_the_most_is_unknown_without_a_price(spec: ModelSpec, most: float | None) -> None:
+    """And nothing where nothing is billed."""
+    assert most_usd(spec, 1000, 1000) == most
