@@ -49,6 +49,11 @@ class Pairs(Value, frozen=True, dict=True):
         """On how many it did worse."""
         return sum(x < 0 for x in self.differences)
 
+    @property
+    def tied(self) -> bool:
+        """Whether the two did equally well on every one, so that none tells them apart."""
+        return not self.b and not self.c
+
     @cached_property
     def whole(self) -> bool:
         """Whether each pair is a win, a loss or a tie, so that the counts say all."""

@@ -46,7 +46,7 @@ def finding(facts: Facts) -> str:
     level = f"{pairs.difference:+.2f}"
     if facts.limits:
         level += f" ({percent(facts.error)} interval {facts.limits[0]:+.2f} to {facts.limits[1]:+.2f})"
-    if not pairs.b and not pairs.c:
+    if pairs.tied:
         return f"{tasks}, {arm} and {against} did equally well on every one: a difference of {level}."
     did = "was right on" if pairs.whole else "did better on"
     return f"{tasks}, {arm} alone {did} {pairs.b} and {against} alone on {pairs.c}: a difference of {level}."
@@ -111,6 +111,13 @@ def unknown_worth(facts: Facts) -> str:
     return (
         "What a run costs, or what an answer is worth, is unknown, so the smallest gain that pays cannot be derived: "
         f"undecided, and {facts.against} stays. Set min_gain or the prices."
+    )
+
+
+def tied(facts: Facts) -> str:
+    return (
+        f"No task tells the two apart, and ties alone decide nothing, however many: undecided, and {facts.against} "
+        "stays. Treat it as a tie; it does not show that the two are equal on other tasks."
     )
 
 

@@ -130,7 +130,7 @@ class Reading:
         self.looked: int | None = None
         self.usd: float | None = 0.0
         self.extra_usd: float | None = 0.0
-        self.seconds, self.tasks, self.any_right = 0.0, 0, False
+        self.seconds, self.tasks, self.any_right, self.tied = 0.0, 0, False, True
         self.taken: bool | None = None
 
     def add(self, arm: Measure, holder: Measure) -> float | None:
@@ -139,6 +139,7 @@ class Reading:
             return None
         self.tasks += 1
         self.any_right = self.any_right or arm.right > 0 or holder.right > 0
+        self.tied = self.tied and arm.right == holder.right
         self.seconds += arm.seconds - holder.seconds
         known = self.extra_usd is not None and arm.usd is not None and holder.usd is not None
         self.extra_usd = (self.extra_usd or 0.0) + (arm.usd or 0.0) - (holder.usd or 0.0) if known else None
@@ -314,7 +315,7 @@ class Stopping:
                 return not self.capped
             case "suffices" if reading.cheaper:
                 return False
-        return reading.any_right
+        return reading.any_right and not reading.tied
 
     @property
     def over(self) -> bool:

@@ -157,7 +157,8 @@ def judge(match: Match, rule: Rule, broken: bool) -> ArmVerdict:
     facts = sentences.Facts(arm.arm, holder.arm, pairs, limits, delta, error)
     unfit = unusable(arm, holder, broken, facts)
     token, reason, more = conclusion(arm, holder, rule, facts, evidence) if not unfit else ("undecided", unfit, None)
-    switch = evidence.switch_points(delta) if delta is not None and not unfit else None
+    settles = not unfit and (token in EARNS or not pairs.tied)
+    switch = evidence.switch_points(delta) if delta is not None and settles else None
     return ArmVerdict(
         arm=arm.arm,
         against=holder.arm,
@@ -258,10 +259,15 @@ def unusable(arm: Measured, holder: Measured, broken: bool, facts: sentences.Fac
 def conclusion(
     arm: Measured, holder: Measured, rule: Rule, facts: sentences.Facts, evidence: Evidence
 ) -> tuple[Token, str, int | None]:
-    """The token, the sentence with its reason, and how many more tasks would decide: accuracy, savings, vetoes."""
+    """The token, the sentence with its reason, and how many more tasks would decide: accuracy, savings, vetoes.
+
+    Ties alone, however many, are no verdict on accuracy; an arm that is shown cheaper and faster may earn by them.
+    """
     delta = facts.delta or 0.0
     found: Token = evidence.ruling(delta)
     cheaper = "" if found in ("earns", "better") else savings(arm, holder, rule, facts, evidence)
+    if facts.pairs.tied and not cheaper:
+        return "undecided", sentences.tied(facts), None
     if found not in EARNS and not cheaper:
         more = evidence.forecast(delta) if found == "undecided" else None
         return found, sentences.reason(facts, found, more), more

@@ -126,6 +126,21 @@ def test_all_failures_and_all_ties_are_no_verdict_for_an_agent() -> None:
     assert ties.verdict.token == "suffices"
 
 
+def test_ties_settle_nothing_however_many() -> None:
+    """The e-process would say `suffices` after some 40 ties: all are run, and the first difference is what settles it."""
+    arms = [scripted("a", always, DEAR), scripted("b", always, DEAR)]
+    ties = compared(comparison(arms, 150, stop_early=True))
+    assert made(ties) == {"a": 150, "b": 150}
+    assert ties.verdict is not None
+    assert (ties.verdict.token, ties.verdict.arms[0].n) == ("undecided", 150)
+    assert "ties alone decide nothing" in ties.verdict.arms[0].words
+    late = int(Stopping(ties.comparison).units[99][0])
+    arms[1] = scripted("b", lambda q: q != late, DEAR)
+    one = compared(comparison(arms, 150, stop_early=True)).verdict
+    assert one is not None
+    assert (one.token, one.arms[0].n) == ("suffices", 100)
+
+
 def test_the_verdict_does_not_depend_on_the_order_in_which_runs_end() -> None:
     """Fed backwards, the same trials settle the same."""
     result = compared(early(lambda q: q % 2 > 0, lambda q: q % 10 < 9))
@@ -162,7 +177,7 @@ def test_a_unit_that_an_endpoint_broke_is_run_again_and_read_at_the_end() -> Non
 
 def test_a_later_arm_must_beat_whichever_holds_the_place() -> None:
     """The third arm is held against the second once that has earned the place."""
-    arms = [scripted("a", often), scripted("b", always), scripted("c", always)]
+    arms = [scripted("a", often), scripted("b", always), scripted("c", lambda q: q % 9 > 0)]
     result = compared(comparison(arms, 120, stop_early=True))
     assert result.verdict is not None
     assert [(one.arm, one.against, one.token) for one in result.verdict.arms] == [

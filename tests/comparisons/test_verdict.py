@@ -43,7 +43,8 @@ def only(verdict: Any) -> ArmVerdict:
     [
         ((15, 0, 10, 0), "earns", "agent"),
         ((0, 15, 10, 0), "better", "pipeline"),
-        ((0, 0, 40, 0), "suffices", "pipeline"),
+        ((1, 1, 68, 0), "suffices", "pipeline"),
+        ((0, 0, 40, 0), "undecided", "pipeline"),
         ((7, 1, 10, 7), "undecided", "pipeline"),
         ((0, 0, 25, 0), "undecided", "pipeline"),
     ],
@@ -137,7 +138,7 @@ def test_limits_veto_an_arm_that_earned_its_place(agent: Mapping[str, Any], rule
 def test_limits_never_help_an_arm_that_did_not_earn() -> None:
     """A pipeline that suffices still does when the agent breaks every cap."""
     rule = Rule(max_cost_ratio=1.0, max_p95=0.1, max_harm=0.0001)
-    found = decide(arms(0, 0, 100, usd=DEAR, seconds=SLOW, harmful=CLEAN), rule)
+    found = decide(arms(1, 1, 98, usd=DEAR, seconds=SLOW, harmful=CLEAN), rule)
     assert found.token == "suffices"
 
 
@@ -145,10 +146,23 @@ def test_an_arm_shown_cheaper_faster_and_not_worse_earns_its_place() -> None:
     """Each of the three must be shown: unknown costs, or a margin too small for n, leave it as it was."""
     saving = {str(i): 0.001 + 0.0001 * (i % 3) for i in range(100)}
     quick = {str(i): 0.2 + 0.01 * (i % 3) for i in range(100)}
-    assert decide(arms(0, 0, 100, usd=saving, seconds=quick)).token == "earns_cheaper"
-    assert decide(arms(0, 0, 100, usd=saving)).token == "suffices"
-    assert decide(arms(0, 0, 100, usd={**saving, "3": None}, seconds=quick)).token == "suffices"
-    assert decide(arms(0, 0, 100, usd=saving, seconds=quick), Rule(not_worse_by=0.001)).token == "suffices"
+    for b, c, token in ((0, 0, "undecided"), (1, 1, "suffices")):
+        both = 100 - b - c
+        assert decide(arms(b, c, both, usd=saving, seconds=quick)).token == "earns_cheaper"
+        assert decide(arms(b, c, both, usd=saving)).token == token
+        assert decide(arms(b, c, both, usd={**saving, "3": None}, seconds=quick)).token == token
+        assert decide(arms(b, c, both, usd=saving, seconds=quick), Rule(not_worse_by=0.001)).token == token
+
+
+@pytest.mark.parametrize("n", [1, 20, 30, 300, 3000])
+@pytest.mark.parametrize("halves", [False, True])
+def test_ties_alone_are_no_verdict_however_many(n: int, halves: bool) -> None:
+    """Also of repeats that tie at a half: undecided, in words, without switch points, and nothing more to run."""
+    level: Shares = dict.fromkeys(map(str, range(n)), 0.5 if halves else 1.0)
+    found = only(decide([Measured("pipeline", level), Measured("agent", level)]))
+    assert (found.token, found.n, found.difference, found.more) == ("undecided", n, 0.0, None)
+    assert (found.earns_below, found.suffices_above) == (None, None)
+    assert "ties alone decide nothing" in found.words
 
 
 def test_the_smallest_gain_comes_from_the_prices_where_they_are_given() -> None:
