@@ -9,8 +9,11 @@ from loopworth.runs.journal import encode
 from loopworth.runs.message import ToolCall
 from loopworth.runs.usage import Value
 from loopworth.tools.arguments import ArgumentFault, parse
+from loopworth.tools.names import brief
 
 LONGEST_CYCLE = 4
+MOST_SAID = 300
+"""Characters of a repeated call's arguments that a note shows."""
 
 
 class Repetition(Value, frozen=True):
@@ -31,6 +34,11 @@ class Watch:
         self.rule, self.repeatable = rule, repeatable
         self.past: list[tuple[str, bytes]] = []
         self.stopped = ""
+        self.forgotten = 0
+
+    def forget(self, calls: int) -> None:
+        """The results of the first so many calls are out of the model's sight: calling for one again is no circle."""
+        self.forgotten = calls
 
     def see(self, call: ToolCall) -> tuple[Literal["repeated", "not_run"], str] | None:
         """Note a call that is about to be made; what to answer instead of making it, if it must not be."""
@@ -39,7 +47,7 @@ class Watch:
         self.past.append((call.tool, canonical(call.arguments)))
         times, length = self.round()
         cycle = self.past[-length:]
-        said = ", ".join(f"{tool}({arguments.decode()})" for tool, arguments in cycle)
+        said = ", ".join(f"{tool}({brief(arguments.decode(), MOST_SAID)})" for tool, arguments in cycle)
         if self.rule.stop is not None and times >= self.rule.stop:
             self.stopped = f"{said} was called {times} times"
         elif self.rule.tell is None or times < self.rule.tell:
@@ -55,9 +63,9 @@ class Watch:
         cycle = self.past[-length:]
         if any(self.repeatable.get(tool, False) for tool, _ in cycle):
             return 1
-        times = 1
-        while self.past[-length * (times + 1) : -length * times] == cycle:
-            times += 1
+        times, start = 1, len(self.past) - 2 * length
+        while start >= self.forgotten and self.past[start : start + length] == cycle:
+            times, start = times + 1, start - length
         return times
 
 

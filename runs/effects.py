@@ -46,8 +46,8 @@ class ToolLayer(Protocol):
     async def invoke(self, call: ToolCall, fx: Effects) -> Observation:
         """The one answer to a call; raises only for a bug of ours, `Waiting`, or the limit of an outer run."""
 
-    def faulty(self, call: ToolCall) -> str | None:
-        """Why this call would be refused before it ran, if it would; touches nothing."""
+    def faulty(self, call: ToolCall) -> Observation | None:
+        """The answer to a call that would be refused before it ran; touches nothing."""
 
     def allowed_failures(self) -> dict[str, int | None]: ...
 
@@ -56,10 +56,10 @@ class NoTools:
     """The tool layer of a run without tools."""
 
     async def invoke(self, call: ToolCall, fx: Effects) -> Observation:  # noqa: ARG002
-        return Observation(call.id, call.tool, "unknown_tool", f"there is no tool {call.tool!r}: this run has none")
+        return self.faulty(call)
 
-    def faulty(self, call: ToolCall) -> str | None:
-        return f"there is no tool {call.tool!r}"
+    def faulty(self, call: ToolCall) -> Observation:
+        return Observation(call.id, call.tool, "unknown_tool", f"there is no tool {call.tool!r}: this run has none")
 
     def allowed_failures(self) -> dict[str, int | None]:
         return {}

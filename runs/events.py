@@ -76,6 +76,19 @@ class LimitHit(Event, frozen=True):
     owner: str = ""
 
 
+class Compacted(Event, frozen=True):
+    """Before this model call, results were left out of what the model sees; the record has them.
+
+    `elided` are the ids of the calls. `before` and `after` are the estimated tokens of the request, and `uncached` those
+    behind the first change, which the endpoint had read and has to read again.
+    """
+
+    elided: tuple[str, ...] = ()
+    before: int = 0
+    after: int = 0
+    uncached: int = 0
+
+
 class GuardTripped(Event, frozen=True):
     """A guard ended a workflow. `on` is what it looked at: `input`, `call` or `answer`."""
 
@@ -98,6 +111,7 @@ AnyEvent: TypeAlias = (
     | StepDone
     | RouteTaken
     | LimitHit
+    | Compacted
     | GuardTripped
     | FellBack
 )

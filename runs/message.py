@@ -11,6 +11,10 @@ Message: TypeAlias = dict[str, Any]
 """One chat message: `{"role": …, "content": …}`, with `tool_calls` or `tool_call_id` where they apply."""
 
 
+TOKEN_BYTES = 4
+"""Bytes of JSON taken for one token, wherever tokens must be known before an endpoint has counted them."""
+
+
 def system(content: Any) -> Message:
     return {"role": "system", "content": content}
 
@@ -94,7 +98,8 @@ class Request(Value, frozen=True):
     """One model call, ready to be sent. `model` is a key of the world's models.
 
     `tools` are tool schemas in wire shape; `schema` is a JSON schema that the reply must follow. `max_tokens` is the
-    most output that may come back; None leaves it to the model's own setting. `seed` overrides the model's.
+    most output that may come back; None leaves it to the model's own setting. `seed` overrides the model's. A reply
+    ends before a text of `stop`.
     """
 
     messages: list[Message]
@@ -104,3 +109,4 @@ class Request(Value, frozen=True):
     tool_choice: str = "auto"
     max_tokens: int | None = None
     seed: int | None = None
+    stop: tuple[str, ...] = ()

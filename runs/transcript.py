@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loopworth.runs.message import Message
+from loopworth.runs.message import Message, user
 
 if TYPE_CHECKING:
     from loopworth.runs.effects import Effects
 
 
 class Transcript:
-    """What the model sees (`seen`), append-only but for `rollback`.
+    """What the model sees (`seen`). It grows turn by turn; only `compact` changes what stands in it.
 
     Whatever is added is also recorded at the place, once, and never taken back: a run's record has every message, the
     dropped ones too. A model's reply is recorded as it came by `Effects.model`; `turn` adds what goes back of it.
@@ -28,15 +28,15 @@ class Transcript:
             self.seen.append(message)
             self._fx.record(message)
 
-    def turn(self, reply: Message, *results: Message) -> None:
-        """Close a turn: the reply as it goes back to the endpoint, and one result for each of its calls."""
+    def turn(self, reply: Message, *results: Message, instead: str = "") -> None:
+        """Close a turn: the reply as it goes back to the endpoint, and one result for each of its calls.
+
+        A turn that is taken back is recorded all the same; the model sees `instead` in its place.
+        """
+        if instead:
+            for result in results:
+                self._fx.record(result)
+            self.add(user(instead))
+            return
         self.seen.append(reply)
         self.add(*results)
-
-    def snapshot(self) -> int:
-        """A mark to roll back to."""
-        return len(self.seen)
-
-    def rollback(self, mark: int) -> None:
-        """Make the model forget what came after `mark`; the record keeps it."""
-        del self.seen[mark:]

@@ -38,15 +38,15 @@ class Toolbox(Mapping[str, Tool]):
             return Observation(call.id, call.tool, "unknown_tool", unknown(call.tool, self._tools))
         return await Invocation(tool, call, fx).answer()
 
-    def faulty(self, call: ToolCall) -> str | None:
-        """Why this call would be refused before a person or the tool saw it, if it would; touches nothing."""
+    def faulty(self, call: ToolCall) -> Observation | None:
+        """The answer to a call that would be refused before a person or the tool saw it; touches nothing."""
         tool = self._tools.get(call.tool)
         if tool is None:
-            return unknown(call.tool, self._tools)
+            return Observation(call.id, call.tool, "unknown_tool", unknown(call.tool, self._tools))
         try:
             checked(tool, call)
         except ArgumentFault as fault:
-            return str(fault)
+            return Observation(call.id, call.tool, fault.status, str(fault))
         return None
 
     def allowed_failures(self) -> dict[str, int | None]:

@@ -10,12 +10,10 @@ from loopworth.workflows.spec import LATER, Loop, Tool
 
 KEYS: tuple[tuple[type[Form], tuple[str, ...]], ...] = (
     (Tool, ("mcp",)),
-    (Loop, ("compact",)),
 )
 """Keys whose use is a fault, whatever they hold."""
 
 WORDS: tuple[tuple[type[Form], str, tuple[str, ...]], ...] = (
-    (Loop, "on_bad_call", ("rollback",)),
     (Loop, "protocol", ("text", "react")),
     (Loop, "tool_choice", ("required", "required_first")),
 )

@@ -143,7 +143,7 @@ def test_the_loop_stays_on_one_screen():
     bodies = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef)]
     assert len(source.splitlines()) <= 120
     assert max(body.end_lineno - body.body[0].lineno + 1 for body in bodies) <= 35
-    assert len(bodies) > 4
+    assert len(bodies) >= 3
     names = ["openai", "ollama", "anthropic", "native", "json", "react", "constrained", "open_loop", "gated", "local"]
     assert [name for name in names if name in source.lower()] == []
 

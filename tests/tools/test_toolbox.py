@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from loopworth.runs.message import ToolCall
+from loopworth.runs.observation import Observation
 from loopworth.runs.world import Decision
 from loopworth.tools.gate import Gate
 from loopworth.tools.python import python_tool
@@ -57,7 +58,7 @@ def test_the_wires_are_what_a_model_is_told():
 def test_an_unknown_tool_is_answered_with_what_there_is(name, content):
     """It is never run under another name than the model wrote."""
     assert unknown(name, BOX) == content
-    assert BOX.faulty(ToolCall("c", name)) == content
+    assert BOX.faulty(ToolCall("c", name)) == Observation("c", name, "unknown_tool", content)
     assert unknown("x", []) == "there is no tool 'x': there are none here"
 
 
@@ -74,7 +75,7 @@ def test_a_call_that_would_be_refused_is_known_before_it_runs(call, why):
     """For a loop that takes a whole turn back; it touches nothing."""
     DONE.clear()
     said = BOX.faulty(call)
-    assert said is why or why in said
+    assert said is why or why in said.content
     assert DONE == []
 
 
@@ -91,7 +92,7 @@ def test_a_workflows_gate_is_added_and_the_tool_stays_as_it_was():
 def test_of_a_toolbox_with_some_tools_the_others_do_not_exist():
     """What a loop may use is all it can call."""
     assert list(BOX.only(["read_file"])) == ["read_file"]
-    assert "run_command" not in BOX.only(["read_file"]).faulty(ToolCall("c", "run_command"))[30:]
+    assert "run_command" not in BOX.only(["read_file"]).faulty(ToolCall("c", "run_command")).content[30:]
 
 
 def test_the_layer_itself_loads_no_pydantic():

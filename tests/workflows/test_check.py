@@ -193,8 +193,6 @@ def test_a_catalogue_entry_that_cannot_be_a_tool_is_a_fault(tmp_path, entry, sai
 
 
 LATER = [
-    (loop("open_loop", "budget: {turns: 1}", "compact: {above: 100}"), "8:1 `compact`"),
-    (loop("open_loop", "budget: {turns: 1}", "on_bad_call: rollback"), "8:14 `on_bad_call: rollback`"),
     (loop("open_loop", "budget: {turns: 1}", "protocol: react"), "8:11 `protocol: react`"),
     (loop("open_loop", "budget: {turns: 1}", "tool_choice: required"), "8:14 `tool_choice: required`"),
     (

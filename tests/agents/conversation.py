@@ -1,0 +1,37 @@
+"""What every endpoint asks of a conversation, as the strictest of them does."""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def faults(messages: Sequence[dict[str, Any]]) -> list[str]:
+    """What a strict endpoint would refuse: results without their call, calls without their one result, roles out of
+    place."""
+    found, waiting = [], []
+    for n, message in enumerate(messages):
+        role = message.get("role")
+        if role == "tool":
+            if message.get("tool_call_id") not in waiting:
+                found.append(f"{n}: a result without its call")
+            else:
+                waiting.remove(message["tool_call_id"])
+            if not isinstance(message.get("content"), str):
+                found.append(f"{n}: a result that is no text")
+            continue
+        if waiting:
+            found.append(f"{n}: {waiting} had no result")
+        waiting = []
+        if role == "assistant":
+            waiting = [call["id"] for call in message.get("tool_calls", [])]
+            if len(set(waiting)) < len(waiting) or not all(isinstance(id, str) and id for id in waiting):
+                found.append(f"{n}: call ids {waiting}")
+            if "tool_calls" in message and not message["tool_calls"]:
+                found.append(f"{n}: an empty list of calls")
+        elif role == "system" and n:
+            found.append(f"{n}: a system message behind others")
+        elif role not in ("system", "user"):
+            found.append(f"{n}: role {role!r}")
+    if waiting:
+        found.append(f"end: {waiting} had no result")
+    first = next((message for message in messages if message.get("role") != "system"), {})
+    return found if first.get("role") == "user" else [*found, "the first message after the system's is no user's"]
