@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
-from loopworth.agents.protocols import Speech
+from loopworth.agents.speech import Speech
 from loopworth.agents.submit import Answer, Output
 from loopworth.runs.effects import Effects
 from loopworth.runs.message import Request, user

@@ -13,8 +13,9 @@ from typing import Any
 
 from loopworth.agents.last_word import OnLimit, fail, last_text, last_word
 from loopworth.agents.loop import Loop
-from loopworth.agents.protocols import Json, Native, Speech
+from loopworth.agents.protocols import PROTOCOLS
 from loopworth.agents.repetition import Repetition
+from loopworth.agents.speech import Speech
 from loopworth.models.embedding import MINILM
 from loopworth.models.spec import ModelSpec
 from loopworth.router import Route, Router, Similarity
@@ -38,7 +39,6 @@ from loopworth.workflows.types import Type, parse_type
 from loopworth.workflows.workflow_tool import workflow_tool
 
 Names = Mapping[str, Any]
-SPEECHES: dict[str, type[Native] | type[Json]] = {"native": Native, "json": Json}
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +293,7 @@ class Builder:
     def loop(self, workflow: spec.Loop, tools: Toolbox) -> Loop:
         made, output = self.model(workflow.model), spec.output_type(workflow)
         finish = workflow.finish or ("text" if output.text == "str" else "submit")
-        speech: Speech = SPEECHES[workflow.protocol](list(tools.values()), output, finish)
+        speech: Speech = PROTOCOLS[workflow.protocol](list(tools.values()), output, finish)
         return Loop(
             messages(workflow.instructions, workflow.prompt)[0],
             made.key,
@@ -310,7 +310,7 @@ def on_limit(workflow: spec.Loop, model: ModelSpec, output: Type) -> OnLimit:
     """What a loop leaves at its own limit; the last word is spoken in its protocol, without its tools."""
     match workflow.on_limit:
         case "answer":
-            return last_word(model.key, SPEECHES[workflow.protocol]([], output, "text"), model.max_tokens)
+            return last_word(model.key, PROTOCOLS[workflow.protocol]([], output, "text"), model.max_tokens)
         case "partial":
             return last_text(output)
     return fail

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from loopworth.agents.protocols import empty
+from loopworth.agents.speech import empty
 from loopworth.router.decision import decide
 from loopworth.router.similarity import Similarity
 from loopworth.runs.budget import Limits

@@ -3,7 +3,7 @@
 import asyncio
 
 from loopworth.agents.loop import Loop
-from loopworth.agents.protocols import Json, Native
+from loopworth.agents.protocols import PROTOCOLS
 from loopworth.models import ScriptedModel
 from loopworth.runs.budget import Budget, Limits
 from loopworth.runs.effects import Effects, execute
@@ -41,7 +41,7 @@ TOOLS = {
 
 
 def make(output="str", finish="text", protocol="native", tools=TOOLS, **how):
-    speech = {"native": Native, "json": Json}[protocol](list(tools.values()), parse_type(output), finish)
+    speech = PROTOCOLS[protocol](list(tools.values()), parse_type(output), finish)
     return Loop(lambda input: [user(input["q"])], "m", tools, speech, **how)
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from loopworth.agents.protocols import Answer, Json, Unreadable
+from loopworth.agents.objects import Json
+from loopworth.agents.submit import Answer, Unreadable
 from loopworth.runs.message import Reply, ToolCall
 from loopworth.runs.outcome import Stop
 from loopworth.workflows.types import parse_type

@@ -1,0 +1,86 @@
+"""The endpoint's own tool calls."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from loopworth.agents.speech import Read, empty
+from loopworth.agents.submit import SUBMIT, Answer, Output, Submit, Unreadable
+from loopworth.runs.message import Message, Reply, ToolCall
+from loopworth.runs.observation import Observation
+from loopworth.runs.outcome import Stop
+from loopworth.tools.arguments import ArgumentFault, parse
+from loopworth.tools.tool import Tool
+
+
+class Native:
+    """Tool calls as the endpoint serves them. Finishes by `submit`, or by text where `finish` is text."""
+
+    name = "native"
+    schema: dict[str, Any] | None = None
+    stop: tuple[str, ...] = ()
+
+    def __init__(self, tools: Sequence[Tool], output: Output, finish: str) -> None:
+        self.output = output
+        self.submit = Submit(output) if finish == "submit" else None
+        self.tools = (*(tool.wire for tool in tools), *([self.submit.wire] if self.submit else []))
+        text = output.schema.get("type") == "string"
+        self.form = "" if text else f"Write nothing but JSON that fits this schema: {json.dumps(output.schema)}"
+
+    def open(self, messages: list[Message]) -> list[Message]:
+        return messages
+
+    def read(self, reply: Reply, reminded: bool) -> Read:
+        if reply.calls:
+            return reply.calls
+        if not reply.text.strip():
+            raise Stop("empty", None, empty(reply))
+        if self.submit and not reminded:
+            return Unreadable(f"Give the final answer by calling the tool {SUBMIT}.")
+        try:
+            return Answer(self.output.read(reply.text))
+        except ValueError as why:
+            return Unreadable(f"The answer was not accepted: {why}")
+
+    def show(self, reply: Reply, observations: Sequence[Observation]) -> list[Message]:
+        results = [{"role": "tool", "tool_call_id": seen.call, "content": seen.content} for seen in observations]
+        return [sendable(reply, observations), *results]
+
+
+def sendable(reply: Reply, observations: Sequence[Observation]) -> Message:
+    """The reply as any endpoint takes it back: its calls have arguments that are a JSON object and a name that fits."""
+    if all(
+        plain(call) and seen.status != "invalid_arguments" for call, seen in zip(reply.calls, observations, strict=True)
+    ):
+        return reply.message
+    calls = [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": fitting(call.tool), "arguments": readable(call.arguments)},
+        }
+        for call in reply.calls
+    ]
+    return {**reply.message, "tool_calls": calls}
+
+
+def plain(call: ToolCall) -> bool:
+    return isinstance(call.arguments, str) and call.arguments[:1] == "{" and NAME.fullmatch(call.tool) is not None
+
+
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+def fitting(name: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "_"
+
+
+def readable(arguments: Any) -> str:
+    """The arguments as JSON text of an object: empty where they could not be read (the record keeps what was sent)."""
+    try:
+        return json.dumps(parse(arguments))
+    except ArgumentFault:
+        return "{}"
