@@ -110,4 +110,3 @@ class Request(Value, frozen=True):
     max_tokens: int | None = None
     seed: int | None = None
     stop: tuple[str, ...] = ()
-    stop: tuple[str, ...] = ()
