@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from loopworth.comparisons import cells, program, spec
 from loopworth.comparisons.estimate import Estimate, dearer, estimate
-from loopworth.comparisons.fakes import stand_in
 from loopworth.comparisons.logged import Log, log
 from loopworth.comparisons.tasks import Task, columns
 from loopworth.runs.budget import Limits
@@ -18,7 +17,8 @@ from loopworth.workflows.compile import Compiled, build
 from loopworth.workflows.document import plain
 from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.files import Files
-from loopworth.workflows.overrides import loosened
+from loopworth.workflows.given import SHAPE as EXECUTOR
+from loopworth.workflows.overrides import loosened, stand_in
 from loopworth.workflows.python_name import load as load_python
 from loopworth.workflows.reach import reached
 from loopworth.workflows.spec import Tool, Workflow, input_type
@@ -53,8 +53,8 @@ class Arm:
 
     @property
     def foreign(self) -> bool:
-        """Whether it is a program of the user's own, of which only is known what it tells."""
-        return self.workflow.shape in FOREIGN
+        """Whether it is a program of the user's own, which takes any column."""
+        return self.workflow.shape in (*FOREIGN, EXECUTOR)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -77,6 +77,16 @@ class Control(Value, frozen=True):
     name: str
     kind: Kind
     of: str
+
+    @property
+    def key(self) -> str:
+        """What its runs are kept under: no arm has this name, nor another control."""
+        return f"{self.name} of {self.of}" if self.name == self.kind else f"{self.name} ({self.kind}) of {self.of}"
+
+
+def of_control(arm: str | None) -> bool:
+    """Whether a run that was kept under this name is one of a control; names of arms have no spaces."""
+    return arm is not None and " of " in arm
 
 
 FOREIGN = ("python", "command")
@@ -121,10 +131,9 @@ def outside(name: str, arm: spec.Arm, given: Sequence[str], tasks: Sequence[Task
 
 
 def stand_ins(form: spec.Comparison, files: Files) -> Mapping[str, Tool]:
-    """The fakes that `tools` names, or holds."""
-    if isinstance(form.tools, str):
-        return files.catalogues[form.path("tools").resolve()].tools
-    return form.tools or {}
+    """The fakes that `tools` names, or holds, but for those in whose place a program gave its own."""
+    found = files.catalogues[form.path("tools").resolve()].tools if isinstance(form.tools, str) else form.tools or {}
+    return {name: tool for name, tool in found.items() if name not in files.given}
 
 
 def faked(workflow: Workflow, files: Files, fakes: Mapping[str, Tool]) -> list[Fault]:

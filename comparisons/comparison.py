@@ -27,6 +27,7 @@ from loopworth.workflows.document import plain
 from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.python_name import load as load_python
 from loopworth.workflows.reach import unpriced
+from loopworth.workflows.spec import Tool
 from loopworth.workflows.templates import Skipped, Template, TemplateFault, expression
 
 
@@ -35,8 +36,9 @@ class Comparison:
     """The arms in order of complexity, the tasks they all meet, and the rule that decides.
 
     `limits` are the comparison's own: no run is started past them. Where it is to `stop_early`, it may be extended: the
-    last tasks were added later, so many at each time. `harm` is over `answer`, `calls` and `task`. `spec`
-    is the file's content as it was written, `files` the SHA-256 of every file that was read, by path.
+    last tasks were added later, so many at each time. Where `controls` is None none is run, whatever the verdict. `harm`
+    is over `answer`, `calls` and `task`. `spec` is the file's content as it was written, `files` the SHA-256 of every
+    file that was read, by path.
     """
 
     name: str
@@ -55,9 +57,14 @@ class Comparison:
     limits: Limits = Limits()
     stop_early: bool = False
     extended: tuple[int, ...] = ()
-    controls: tuple[Control, ...] = ()
+    controls: tuple[Control, ...] | None = ()
     spec: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def early(self) -> bool:
+        """Whether it stops as soon as it is settled; one arm alone settles nothing."""
+        return self.stop_early and len(self.arms) > 1
 
     @property
     def own_score(self) -> OwnScore | None:
@@ -106,14 +113,20 @@ class Comparison:
             return True
 
 
-def load(path: str | Path, task: str | None = None, limit: int | None = None, whole: bool = False) -> Comparison:
+def load(
+    path: str | Path,
+    task: str | None = None,
+    limit: int | None = None,
+    whole: bool = False,
+    tools: Mapping[str, Tool] | None = None,
+) -> Comparison:
     """Read a comparison with all its files and check it; nothing is run and no model opened.
 
     `task` keeps the task of that id alone, `limit` the first so many; `whole` takes all, past the file's own limit.
-    Raises WorkflowFault with every fault of every
+    `tools` stand in for those of the arms. Raises WorkflowFault with every fault of every
     file, and LookupError, which names the nearest id, where there is no such task.
     """
-    loaded = load_files(path, whole=whole).sound()
+    loaded = load_files(path, whole=whole, given=tools).sound()
     form = loaded.comparisons.get(Path(path).resolve())
     if form is None:
         raise WorkflowFault([Fault(str(path), 1, 1, "is not a comparison", "a comparison starts with `comparison: …`")])
@@ -191,7 +204,7 @@ def digests(
 ) -> Iterator[tuple[str, str]]:
     """The SHA-256 of every file that was read, and of the code of tools and score, by its path from the comparison."""
     source = form.path("tasks") if isinstance(form.tasks, str) else form.tasks.path("file")
-    functions = [tool.function for arm in arms for tool in arm.workflow.tools.values()]
+    functions = [function for arm in arms for function in arm.workflow.functions]
     functions += [own.function] if own is not None else []
     programs = [arm for arm in form.arms.values() if arm.python is not None]
     functions += [load_python(arm.python or "", arm.at("python").base) for arm in programs]

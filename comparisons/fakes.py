@@ -8,14 +8,9 @@ from typing import Any
 from loopworth.workflows.check import Checking
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.files import Files
-from loopworth.workflows.overrides import laid_over
+from loopworth.workflows.overrides import stand_in
 from loopworth.workflows.reach import reached
 from loopworth.workflows.spec import Tool, Workflow
-
-
-def stand_in(tool: Tool, fake: Tool | None) -> Tool:
-    """A tool with the implementation and the bound arguments of its fake; what a fake does not say stays."""
-    return tool if fake is None else laid_over(tool.model_copy(update={"with_": {}}), fake)
 
 
 def unfit(workflows: Iterable[Workflow], fakes: Mapping[str, Tool], files: Files) -> Iterator[Fault]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from loopworth.workflows.faults import Fault, WorkflowFault, in_order, nearest, 
 from loopworth.workflows.files import Files, newer, sort_of
 from loopworth.workflows.form import Builder, Spotted
 from loopworth.workflows.schema import schema_of
-from loopworth.workflows.spec import SHAPES, CatalogueFile, Workflow
+from loopworth.workflows.spec import SHAPES, CatalogueFile, Tool, Workflow
 
 TASK_FILES = (".jsonl", ".ndjson", ".csv")
 
@@ -131,12 +132,13 @@ class Loaded:
         return meant
 
 
-def load(*paths: Path | str, whole: bool = False) -> Loaded:
+def load(*paths: Path | str, whole: bool = False, given: Mapping[str, Tool] | None = None) -> Loaded:
     """Files of any kind, with all the files they refer to, each read once and checked.
 
-    All faults of all files are in `Loaded.faults`; `Loaded.sound()` raises them.
+    `given` are tools that a program brings. All faults of all files are in `Loaded.faults`;
+    `Loaded.sound()` raises them.
     """
-    loaded = Loaded(whole=whole)
+    loaded = Loaded(Files(given=dict(given or {})), whole=whole)
     for path in paths:
         loaded.add(Path(path))
     loaded.check()

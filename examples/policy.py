@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import dataclasses
 import json
 import pathlib
+import runpy
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from loopworth.comparisons.comparison import Comparison, load
-from loopworth.comparisons.execution import compare
-from loopworth.comparisons.result import Result
-from loopworth.comparisons.table import render
-from loopworth.models import ModelSpec
-from loopworth.runs.message import Message, Reply, Request
-from loopworth.runs.usage import Usage
-from loopworth.workflows.python_name import load as named
+import loopworth
 
 LABEL = "scripted: shows the mechanism, says nothing about models"
+MODEL = "local/smollm2-135m"
+"""The model that the examples name, in whose place the policy is."""
 FOLDER = pathlib.Path(__file__).parent
 
 
@@ -44,20 +39,17 @@ Policy = Callable[[str, list[Seen]], dict[str, Any]]
 class PolicyModel:
     """A policy as a model. It speaks the loop's JSON: `{"tool": …, "arguments": …}` or `{"answer": …}`."""
 
-    endpoint, concurrency = "scripted", 4
+    name = "scripted"
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
 
-    async def reply(self, request: Request, seconds: float | None) -> Reply:  # noqa: ARG002
+    async def reply(self, request: loopworth.Request, seconds: float | None) -> loopworth.Reply:  # noqa: ARG002
         text = json.dumps(self.policy(*read(request.messages)))
-        return Reply({"role": "assistant", "content": text}, text=text, usage=Usage(usd=0.0))
-
-    async def close(self) -> None:
-        """Nothing is open."""
+        return loopworth.Reply({"role": "assistant", "content": text}, text=text)
 
 
-def read(messages: list[Message]) -> tuple[str, list[Seen]]:
+def read(messages: list[dict[str, Any]]) -> tuple[str, list[Seen]]:
     """The question that is asked last, and what was seen since, oldest first."""
     seen: list[Seen] = []
     left = list(messages)
@@ -78,20 +70,10 @@ def value(text: str) -> Any:
         return text
 
 
-def scripted(comparison: Comparison) -> Comparison:
-    """The same arms, whose report says that no model answered."""
-    arms = []
-    for arm in comparison.arms:
-        models = {key: ModelSpec("scripted", replies=[]) for key in arm.workflow.models}
-        arms.append(dataclasses.replace(arm, workflow=dataclasses.replace(arm.workflow, models=models)))
-    return dataclasses.replace(comparison, arms=tuple(arms))
-
-
-def run(example: pathlib.Path) -> Result:
+def run(example: pathlib.Path) -> loopworth.Result:
     """The example's comparison, with its policy wherever an arm asks a model."""
-    policy: Policy = named("policy:policy", example)
-    comparison = scripted(load(example / "comparison.yaml"))
-    return asyncio.run(compare(comparison, open=lambda spec: PolicyModel(policy)))  # noqa: ARG005
+    policy: Policy = runpy.run_path(str(example / "policy.py"))["policy"]
+    return asyncio.run(loopworth.compare(example / "comparison.yaml", models={MODEL: PolicyModel(policy)}))
 
 
 def main() -> None:
@@ -101,7 +83,7 @@ def main() -> None:
     console = Console(soft_wrap=False)
     example = FOLDER / parser.parse_args().example
     console.print(LABEL, markup=False)
-    console.print(render(run(example)))
+    console.print(loopworth.render(run(example)))
     console.print(LABEL, markup=False)
 
 

@@ -5,24 +5,70 @@
     compile(path)            a workflow, ready to run
     draw(path)               a workflow as a Mermaid flowchart
     run(workflow, input)     its outcome; `run_sync` for a program without an event loop
-    compare(path)            several arms on the same tasks, and a verdict
+    compare(path)            several arms on the same tasks, and a verdict; `render` makes its report
 
-Each loads what it needs on first use: importing loopworth costs next to nothing.
+The classes are what a program's own models, tools and executors take and give. Each name loads what it needs on first
+use: importing loopworth costs next to nothing.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from loopworth.front import check, compare, compile, draw, load, opened, run, run_sync
+    from loopworth.comparisons.result import Result
+    from loopworth.comparisons.table import render
+    from loopworth.front import check, compare, compile, draw, load, opened, replay, run, run_sync
+    from loopworth.runs.effects import Effects
+    from loopworth.runs.message import Reply, Request, ToolCall
+    from loopworth.runs.outcome import Outcome
+    from loopworth.runs.store import Store
+    from loopworth.runs.usage import Usage
+    from loopworth.workflows.compile import Compiled
+    from loopworth.workflows.faults import WorkflowFault
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "check", "compare", "compile", "draw", "load", "opened", "run", "run_sync"]
+__all__ = [
+    "Compiled",
+    "Effects",
+    "Outcome",
+    "Reply",
+    "Request",
+    "Result",
+    "Store",
+    "ToolCall",
+    "Usage",
+    "WorkflowFault",
+    "__version__",
+    "check",
+    "compare",
+    "compile",
+    "draw",
+    "load",
+    "opened",
+    "render",
+    "replay",
+    "run",
+    "run_sync",
+]
+HOMES = {
+    "Compiled": "workflows.compile",
+    "Effects": "runs.effects",
+    "Outcome": "runs.outcome",
+    "Reply": "runs.message",
+    "Request": "runs.message",
+    "Result": "comparisons.result",
+    "Store": "runs.store",
+    "ToolCall": "runs.message",
+    "Usage": "runs.usage",
+    "WorkflowFault": "workflows.faults",
+    "render": "comparisons.table",
+}
+"""Where a name is, if it is not in `front`."""
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module("loopworth.front"), name)
+        return getattr(import_module(f"loopworth.{HOMES.get(name, 'front')}"), name)
     raise AttributeError(f"module 'loopworth' has no attribute {name!r}")
 
 

@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from loopworth.models import Model, open_model, prepare
+from loopworth.models import Model, ModelSpec, open_model, prepare
+from loopworth.models import given as given_models
+from loopworth.runs.effects import Executor
 from loopworth.runs.journal import Journal, MemoryJournal
 from loopworth.runs.kept import Kept, now
 from loopworth.runs.outcome import Diverged, Outcome, Said
@@ -18,8 +20,10 @@ from loopworth.runs.recording import Recording
 from loopworth.runs.replay import Replayed, departed
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.world import Ask, Live
+from loopworth.workflows import compile as building
+from loopworth.workflows import given as given_tools
 from loopworth.workflows.activation import activate
-from loopworth.workflows.compile import Compiled, compile
+from loopworth.workflows.compile import Compiled
 from loopworth.workflows.drawing import draw
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.load import load_workflow
@@ -29,7 +33,14 @@ if TYPE_CHECKING:
     from loopworth.comparisons.execution import Progress
     from loopworth.comparisons.result import Result
 
-__all__ = ["check", "compare", "compile", "draw", "load", "opened", "run", "run_sync"]
+__all__ = ["check", "compare", "compile", "draw", "load", "opened", "replay", "run", "run_sync"]
+
+Models: TypeAlias = Mapping[str, given_models.Given]
+"""Models by the name (or the key) that they stand for: an object with `reply`, a function, or another name."""
+Tools: TypeAlias = Mapping[str, given_tools.Given]
+"""Tools by name: a function, or an entry as a catalogue has it, in which `python` may be a function."""
+Runs: TypeAlias = Compiled | Executor | str | Path
+"""What can be run: a file, what was compiled of one, or an object with `async run(input, fx) -> Outcome`."""
 
 
 def load(path: str | Path) -> Workflow:
@@ -44,59 +55,97 @@ def check(*paths: str | Path) -> list[Fault]:
     return language.load(*paths).faults
 
 
+def compile(
+    path: str | Path,
+    *,
+    model: str | None = None,
+    tools: Tools | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Compiled:
+    """Load, check and build the workflow in a file. `model` is used in place of every model that the files name.
+
+    `tools` stand in for those of the same name, whose rules stay, or are new in the catalogue. Raises `WorkflowFault`
+    with every fault of every file. Secrets are read from `environ` (the process's by default).
+    """
+    return building.compile(path, model=model, environ=environ, tools=given_tools.entries(tools or {}))
+
+
 @asynccontextmanager
-async def opened(compiled: Compiled) -> AsyncIterator[Mapping[str, Model]]:
-    """All models that a workflow uses, ready to be asked, by key; closed at the end. Raises Unavailable."""
-    models = {key: open_model(spec) for key, spec in compiled.models.items()}
+async def opened(compiled: Compiled, models: Models | None = None) -> AsyncIterator[Mapping[str, Model]]:
+    """All models that a workflow uses, ready to be asked, by key; closed at the end, but for the caller's own.
+
+    `models` stand in for those that they name. Raises Unavailable, and LookupError for a name that nothing asks.
+    """
+    own = given_models.by_key(models or {}, compiled.models)
+    found = {
+        key: given_models.opened(own[key]) if key in own else open_model(spec) for key, spec in compiled.models.items()
+    }
     try:
-        for model in models.values():
+        for model in found.values():
             await prepare(model)
-        yield models
+        yield found
     finally:
-        for model in models.values():
+        for model in found.values():
             await model.close()
 
 
 async def run(
-    workflow: Compiled | str | Path,
+    workflow: Runs,
     input: dict[str, Any],
     *,
-    models: Mapping[str, Model] | None = None,
+    models: Models | None = None,
+    tools: Tools | None = None,
     ask: Ask | None = None,
     journal: Journal | None = None,
     store: Store | None = None,
     id: str = "",
     watch: Callable[[Said], None] | None = None,
 ) -> Outcome:
-    """Run a workflow once, to its end: whatever ends it is the outcome's exit reason, not an exception.
+    """Run a workflow, or an executor of one's own, once, to its end: whatever ends it is the outcome's exit reason, not
+    an exception.
 
-    `models` are those of `opened`, to be given where many runs share them. `ask` puts a gate's question to a person;
-    without it a run that reaches a gate ends as `waiting`. A `journal` records the run, or replays what it holds; a
-    `store` keeps it, each effect as it happens, by this `id` or a new one. `watch` is told of every message as it is
-    said.
+    `models` stand in for those that the files name; an executor asks them by these names. Those of `opened` may be
+    given where many runs share them. `tools` are as in `compile`, which may have been given them before. `ask` puts a
+    gate's question to a person; without it a run that reaches a gate ends as `waiting`. A `journal` records the run, or
+    replays what it holds; a `store` keeps it, each effect as it happens, by this `id` or a new one. `watch` is told of
+    every message as it is said. Raises `WorkflowFault`, and LookupError or TypeError for what cannot be given so.
     """
-    compiled = workflow if isinstance(workflow, Compiled) else compile(workflow)
-    if models is None:
-        async with opened(compiled) as mine:
-            given: dict[str, Any] = {"ask": ask, "journal": journal, "store": store, "id": id, "watch": watch}
-            return await run(compiled, input, models=mine, **given)
-    world = Live(models, ask, watch=watch)
-    if store is None:
-        return await activate(compiled, input, world, journal, id)
-    stored = store.begin(Kept(id or new_id(), "run", compiled.name, compiled.file, now(), input=input))
-    outcome = await activate(compiled, input, world, stored, stored.run)
-    store.finish(stored, outcome, over=outcome.exit not in ("cancelled", "waiting"))
-    return outcome
+    compiled = ready(workflow, tools, models)
+    async with opened(compiled, models) as mine:
+        world = Live(mine, ask, watch=watch)
+        if store is None:
+            return await activate(compiled, input, world, journal, id)
+        stored = store.begin(Kept(id or new_id(), "run", compiled.name, compiled.file, now(), input=input))
+        outcome = await activate(compiled, input, world, stored, stored.run)
+        store.finish(stored, outcome, over=outcome.exit not in ("cancelled", "waiting"))
+        return outcome
+
+
+def ready(workflow: Runs, tools: Tools | None = None, models: Models | None = None) -> Compiled:
+    """What there is to run, compiled. Raises `WorkflowFault`, and TypeError for what cannot be run so."""
+    if isinstance(workflow, Compiled):
+        if tools:
+            raise TypeError("a compiled workflow has its tools: give them to `compile`")
+        return workflow
+    if isinstance(workflow, str | Path):
+        return compile(workflow, tools=tools)
+    named = {name: given_models.spec_of(own, ModelSpec(name)) for name, own in (models or {}).items()}
+    return given_tools.executor(workflow, tools or {}, named)
 
 
 async def replay(
-    workflow: Compiled | str | Path, recording: Recording, *, watch: Callable[[Said], None] | None = None
+    workflow: Runs,
+    recording: Recording,
+    *,
+    tools: Tools | None = None,
+    watch: Callable[[Said], None] | None = None,
 ) -> Outcome:
     """Run a workflow again on what was recorded: no model is asked, no tool is called, nothing is spent.
 
-    Raises `Diverged` at the first request that is not the recorded one, and where the run comes out otherwise.
+    `tools` are those that the run was given. Raises `Diverged` at the first request that is not the recorded one, and
+    where the run comes out otherwise.
     """
-    compiled = workflow if isinstance(workflow, Compiled) else compile(workflow)
+    compiled = ready(workflow, tools)
     world = Replayed(recording.outcome, watch)
     journal = MemoryJournal(recording.records)
     outcome = await activate(compiled, recording.kept.input, world, journal, recording.kept.id)
@@ -105,14 +154,30 @@ async def replay(
     return msgspec.structs.replace(outcome, seconds=recording.kept.seconds)
 
 
-def run_sync(workflow: Compiled | str | Path, input: dict[str, Any], *, ask: Ask | None = None) -> Outcome:
+def run_sync(
+    workflow: Runs,
+    input: dict[str, Any],
+    *,
+    models: Models | None = None,
+    tools: Tools | None = None,
+    ask: Ask | None = None,
+    journal: Journal | None = None,
+    store: Store | None = None,
+    id: str = "",
+    watch: Callable[[Said], None] | None = None,
+) -> Outcome:
     """As `run`, for a program without an event loop."""
-    return asyncio.run(run(workflow, input, ask=ask))
+    return asyncio.run(
+        run(workflow, input, models=models, tools=tools, ask=ask, journal=journal, store=store, id=id, watch=watch)
+    )
 
 
 async def compare(
     path: str | Path,
     *,
+    models: Models | None = None,
+    tools: Tools | None = None,
+    arms: Mapping[str, Runs] | None = None,
     watch: Callable[[Progress], None] | None = None,
     keep: bool = True,
     store: Store | None = None,
@@ -120,12 +185,17 @@ async def compare(
     """Run a comparison file to its end; `watch` is told how far it has come, `keep` keeps transcripts and events in the
     result, a `store` keeps every run as it is made.
 
-    Raises `WorkflowFault`, `Unavailable`. Cancelled, it returns what is done.
+    `models` and `tools` stand in for those that the files name, in every arm. `arms` come after those of the file, by
+    name: executors and workflows of the program's own. Raises `WorkflowFault`, `Unavailable`, and LookupError,
+    TypeError or ValueError for what cannot be given so. Cancelled, it returns what is done.
     """
     # Imported here: a run needs nothing of comparisons.
     from loopworth.comparisons import comparison, execution
+    from loopworth.comparisons import given as given_arms
     from loopworth.comparisons.keeper import StoreKeeper
 
-    loaded = comparison.load(path)
-    keeper = None if store is None else StoreKeeper.anew(store, loaded)
-    return await execution.compare(loaded, watch=watch, keep=keep, keeper=keeper)
+    loaded = comparison.load(path, tools=given_tools.entries(tools or {}))
+    more = {name: arm if isinstance(arm, Compiled) else ready(arm, tools, models) for name, arm in (arms or {}).items()}
+    whole, open = given_arms.joined(loaded, more, models or {})
+    keeper = None if store is None else StoreKeeper.anew(store, whole)
+    return await execution.compare(whole, watch=watch, keep=keep, open=open, keeper=keeper)

@@ -39,8 +39,7 @@ def built(name: str, entry: spec.Tool, environ: Mapping[str, str] | None = None)
         return built_in(name, entry.builtin, entry, environ)
     if entry.python is None:
         return None, [entry.spot.fault(f"the tool {name!r} has no `python`", key=True)]
-    where = entry.at("python")
-    function, faults = named(entry.python, where)
+    function, faults = named(entry.python, entry.at("python"))
     if function is None:
         return None, faults
     bound, unread = values(function, entry, environ)
@@ -64,8 +63,13 @@ def built_in(
     return made, unread + faults
 
 
-def named(written: str, where: Spotted) -> tuple[Callable[..., Any] | None, list[Fault]]:
-    """The function of that name; with a fault for one that is not there, the nearest, so that the rest is checked."""
+def named(written: str | Callable[..., Any], where: Spotted) -> tuple[Callable[..., Any] | None, list[Fault]]:
+    """The function of that name; with a fault for one that is not there, the nearest, so that the rest is checked.
+
+    A program gives the function itself.
+    """
+    if not isinstance(written, str):
+        return written, []
     try:
         return load(written, where.base), []
     except PythonNameFault as fault:

@@ -6,11 +6,12 @@ Everything that costs is done here, once: templates are compiled, functions impo
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from loopworth.agents.compaction import Compaction
 from loopworth.agents.last_word import OnLimit, fail, last_text, last_word
 from loopworth.agents.loop import Loop
 from loopworth.agents.protocols import PROTOCOLS
@@ -47,6 +48,7 @@ class Compiled:
 
     `executor` holds the whole contract: input, output, check. `models` are all that it and its sub-workflows use, by
     the key that their requests carry. `writes` and `gates` name the tools it can reach that write, and that ask.
+    `functions` are those of all tools that may run in it.
     """
 
     name: str
@@ -59,14 +61,22 @@ class Compiled:
     writes: tuple[str, ...] = ()
     gates: tuple[str, ...] = ()
     file: str = ""
+    functions: Sequence[Callable[..., Any]] = ()
 
 
-def compile(path: str | Path, *, model: str | None = None, environ: Mapping[str, str] | None = None) -> Compiled:
-    """Load, check and build the workflow in a file. `model` is used in place of every model that the files name.
+def compile(
+    path: str | Path,
+    *,
+    model: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    tools: Mapping[str, spec.Tool] | None = None,
+) -> Compiled:
+    """Load, check and build the workflow in a file. `model` is used in place of every model that the files name, and
+    `tools` in the place of those of the same name.
 
     Raises `WorkflowFault` with every fault of every file. Secrets are read from `environ` (the process's by default).
     """
-    workflow, files = load_workflow(path)
+    workflow, files = load_workflow(path, tools)
     return replace(build(workflow, files, model=model, environ=environ), file=str(path))
 
 
@@ -79,12 +89,14 @@ def build(
 
 @dataclass
 class Builder:
-    """Builds a workflow and all that run in it, each once. `models` fills up with what they ask."""
+    """Builds a workflow and all that run in it, each once. `models` and `functions` fill up with what they ask and
+    call."""
 
     files: Files
     environ: Mapping[str, str]
     override: str | None = None
     models: dict[str, ModelSpec] = field(default_factory=dict)
+    functions: list[Callable[..., Any]] = field(default_factory=list)
     built: dict[int, Compiled] = field(default_factory=dict)
 
     def workflow(self, workflow: spec.Workflow) -> Compiled:
@@ -112,6 +124,7 @@ class Builder:
             spec.input_type(workflow),
             tuple(sorted(reach.written(workflow, self.files))),
             tuple(sorted(reach.gated(workflow, self.files))),
+            functions=self.functions,
         )
 
     def executor(self, workflow: spec.Workflow, tools: Toolbox) -> Executor:
@@ -141,10 +154,12 @@ class Builder:
 
     def bare_tool(self, name: str, entry: spec.Tool) -> Tool:
         if entry.run is None:
-            return catalogue.tool(name, entry, self.environ)
+            made = catalogue.tool(name, entry, self.environ)
+            self.functions.append(made.function)
+            return made
         inner = self.files.workflow_at(entry)
-        made = self.workflow(inner)
-        tool, faults = workflow_tool(name, entry, inner, self.environ, made.executor, made.limits)
+        part = self.workflow(inner)
+        tool, faults = workflow_tool(name, entry, inner, self.environ, part.executor, part.limits)
         if faults:
             raise WorkflowFault(faults)
         return tool
@@ -303,6 +318,8 @@ class Builder:
             repetition(workflow.on_repeat),
             workflow.parallel,
             on_limit(workflow, made, output),
+            workflow.on_bad_call == "rollback",
+            None if workflow.compact is None else Compaction(workflow.compact.above, workflow.compact.keep_last),
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from loopworth.workflows.document import BROKEN, LARGEST, Document, Mark, Spot, read
 from loopworth.workflows.faults import Fault, WorkflowFault, in_order, nearest, suggestion
 from loopworth.workflows.form import Builder, Form, Spotted, beside
-from loopworth.workflows.overrides import merged
+from loopworth.workflows.overrides import loosened, merged, stand_in
 from loopworth.workflows.spec import SHAPES, VERSION, Body, CatalogueFile, FileText, ModelForm, Tool, Workflow
 
 KINDS = {"workflow": "a workflow", "tools": "a tool catalogue", "comparison": "a comparison"}
@@ -18,7 +18,10 @@ KINDS = {"workflow": "a workflow", "tools": "a tool catalogue", "comparison": "a
 
 @dataclass
 class Files:
-    """The files that were read, by resolved path. What could not be read is absent, and there is a fault for it."""
+    """The files that were read, by resolved path. What could not be read is absent, and there is a fault for it.
+
+    `given` are tools that a program brings: in every catalogue, in the place of those of the same name.
+    """
 
     workflows: dict[Path, Workflow] = field(default_factory=dict)
     catalogues: dict[Path, CatalogueFile] = field(default_factory=dict)
@@ -29,6 +32,7 @@ class Files:
     variants: dict[int, Workflow] = field(default_factory=dict)
     differences: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     texts: set[Path] = field(default_factory=set)
+    given: dict[str, Tool] = field(default_factory=dict)
 
     @property
     def faults(self) -> list[Fault]:
@@ -71,6 +75,9 @@ class Files:
         """The tools a workflow sees: its catalogue, with what it overrides. An MCP tool stands under its full name."""
         if id(workflow) not in self.merged:
             made, faults = merged(self.layers(workflow))
+            for name, tool in self.given.items():
+                faults += loosened(name, made[name], tool) if name in made else ()
+                made[name] = stand_in(made[name], tool) if name in made else tool
             self.merged[id(workflow)] = made
             self.found += faults
         return self.merged[id(workflow)]

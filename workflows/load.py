@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from loopworth.workflows.check import faults
 from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.files import Files
-from loopworth.workflows.spec import Workflow
+from loopworth.workflows.spec import Tool, Workflow
 
 
-def load(*paths: Path | str) -> Files:
+def load(*paths: Path | str, given: Mapping[str, Tool] | None = None) -> Files:
     """Workflows and catalogues with all the files they refer to, each read once and checked.
 
-    All faults of all files are in `Files.faults`; `Files.sound()` raises them.
+    `given` are tools that a program brings. All faults of all files are in `Files.faults`; `Files.sound()` raises them.
     """
-    files = Files()
+    files = Files(given=dict(given or {}))
     for path in paths:
         files.add(Path(path))
     files.found += faults(files)
     return files
 
 
-def load_workflow(path: Path | str) -> tuple[Workflow, Files]:
+def load_workflow(path: Path | str, given: Mapping[str, Tool] | None = None) -> tuple[Workflow, Files]:
     """One workflow and the files it refers to. Raises WorkflowFault."""
-    files = load(path).sound()
+    files = load(path, given=given).sound()
     if not files.workflows:
         raise WorkflowFault([files.document(Path(path)).fault((), "the file is not a workflow")])
     return files.main, files

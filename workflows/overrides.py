@@ -61,6 +61,11 @@ def laid_over(below: Tool, above: Tool) -> Tool:
     return made
 
 
+def stand_in(tool: Tool, other: Tool | None) -> Tool:
+    """A tool with the implementation and the bound arguments of another; what that one does not say stays."""
+    return tool if other is None else laid_over(tool.model_copy(update={"with_": {}}), other)
+
+
 def loosened(name: str, below: Tool, above: Tool) -> Iterator[Fault]:
     """The faults of an override that takes a guard away."""
     if above.effect and below.effect and EFFECTS.index(above.effect) < EFFECTS.index(below.effect):

@@ -1,0 +1,97 @@
+"""What a program gives a comparison beside its files: arms of its own, and models in the place of those they name.
+
+Both become part of what the comparison is made of: without them it cannot be gone on with.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import os
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from msgspec import structs
+
+from loopworth.comparisons.arms import Arm
+from loopworth.comparisons.comparison import Comparison, code_of
+from loopworth.comparisons.program import program_inputs
+from loopworth.comparisons.tasks import columns, lacking
+from loopworth.models import Model, ModelSpec, open_model
+from loopworth.models.given import Given, by_key, opened, spec_of
+from loopworth.workflows.compile import Compiled
+from loopworth.workflows.faults import WorkflowFault
+from loopworth.workflows.given import SHAPE
+from loopworth.workflows.types import parse_type
+
+Open = Callable[[ModelSpec], Model]
+
+
+def joined(
+    comparison: Comparison, arms: Mapping[str, Compiled], models: Mapping[str, Given]
+) -> tuple[Comparison, Open]:
+    """The comparison with these arms after its own, and who opens its models.
+
+    Raises ValueError for an arm that the file does not allow, WorkflowFault for tasks that lack what one takes,
+    LookupError for a model that no arm asks.
+    """
+    more = tuple(arm_of(name, workflow, comparison) for name, workflow in arms.items())
+    every = (*comparison.arms, *more)
+    own = by_key(models, {key: spec for arm in every for key, spec in arm.workflow.models.items()})
+    specs = dict(named(own, every))
+    files = {**comparison.files, **dict(digests(comparison, more, models))}
+    whole = dataclasses.replace(comparison, arms=tuple(standing(arm, specs) for arm in every), files=files)
+    given = {specs[key].key: opened(one) for key, one in own.items() if not isinstance(one, str)}
+    return whole, lambda spec: given[spec.key] if spec.key in given else open_model(spec)
+
+
+def arm_of(name: str, workflow: Compiled, comparison: Comparison) -> Arm:
+    """An arm of the program's own, held to what the arms of the file are held to."""
+    if any(arm.name == name for arm in comparison.arms):
+        raise ValueError(f"the file has an arm {name!r}: give yours another name")
+    if workflow.shape == SHAPE:
+        taken = program_inputs((arm.workflow.input for arm in comparison.arms), columns(comparison.tasks))
+        workflow = dataclasses.replace(workflow, input=parse_type({column: {"json_schema": {}} for column in taken}))
+    elif faults := lacking(comparison.tasks, workflow.input.schema.get("required", ())):
+        raise WorkflowFault(faults)
+    if workflow.writes and comparison.spec.get("writes") != "allowed":
+        what = f"the arm {name!r} may write ({', '.join(workflow.writes)}), once for every task"
+        raise ValueError(f"{what}: write `writes: allowed` into {comparison.file} if that may happen")
+    if workflow.gates and comparison.approvals is None and any(task.approve is None for task in comparison.tasks):
+        what = f"the arm {name!r} may reach a gate ({', '.join(workflow.gates)}), and nothing says what to answer"
+        raise ValueError(f"{what}: write `approvals: approve` or `approvals: reject` into {comparison.file}")
+    return Arm(name, workflow)
+
+
+def named(own: Mapping[str, Given], arms: tuple[Arm, ...]) -> Iterator[tuple[str, ModelSpec]]:
+    """What a report calls each given model, by its key; different ones have different names."""
+    specs = {key: spec for arm in arms for key, spec in arm.workflow.models.items()}
+    taken: dict[str, list[Given]] = {}
+    for key, one in own.items():
+        spec = spec_of(one, specs[key])
+        alike = taken.setdefault(spec.name, [])
+        if not any(one is other for other in alike):
+            alike.append(one)
+        n = next(n for n, other in enumerate(alike, 1) if one is other)
+        yield key, spec if n == 1 else structs.replace(spec, name=f"{spec.name}-{n}")
+
+
+def standing(arm: Arm, specs: Mapping[str, ModelSpec]) -> Arm:
+    """The arm, asking given models by the keys it has."""
+    models = {key: specs.get(key, spec) for key, spec in arm.workflow.models.items()}
+    return dataclasses.replace(arm, workflow=dataclasses.replace(arm.workflow, models=models))
+
+
+def digests(comparison: Comparison, arms: tuple[Arm, ...], models: Mapping[str, Given]) -> Iterator[tuple[str, str]]:
+    """The SHA-256 of the code of arms and models, by words that say what was given."""
+    folder = Path(comparison.file).resolve().parent
+    for arm in arms:
+        yield f"the arm {arm.name!r} given in Python", ""
+        for function in arm.workflow.functions:
+            if path := code_of(function):
+                yield os.path.relpath(path, folder), sha256(path.read_bytes()).hexdigest()
+    for name, own in models.items():
+        path = code_of(own if inspect.isroutine(own) else getattr(type(own), "reply", None))
+        code = sha256(path.read_bytes()).hexdigest() if path else str(own) if isinstance(own, str) else ""
+        yield f"the model {name!r} given in Python", code

@@ -1,0 +1,127 @@
+"""A program's own object in a model's place.
+
+It has `async reply(request, seconds) -> Reply`, or is a function of the request, plain or `async`. What either says is
+a `Reply`, an assistant's message in wire shape, or a text; of the last two nothing is known of what they used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, Protocol, TypeAlias
+
+import msgspec
+
+from loopworth.models.opening import Model, open_model
+from loopworth.models.reading import read
+from loopworth.models.spec import ModelSpec
+from loopworth.runs.message import Message, Reply, Request
+from loopworth.runs.outcome import Diverged, Stop
+from loopworth.runs.usage import Usage
+
+CONCURRENCY = 4
+"""Calls at once where the object does not say."""
+UNKNOWN = Usage(None, None, usd=None)
+
+
+class Replies(Protocol):
+    """All that a model must have. `endpoint`, `concurrency` and `name` are read where it has them."""
+
+    async def reply(self, request: Request, seconds: float | None) -> Reply: ...
+
+
+Given: TypeAlias = Replies | Callable[[Request], Any] | str
+"""An object, a function, or the name (`provider/model`) of a model to open."""
+
+
+class GivenModel:
+    """The program's own as any other model. Closing it is left to the program, which opened it.
+
+    A plain function runs in a thread, so that it holds up nothing else. What it raises is an endpoint's failure; raises
+    TypeError where what was said is no reply.
+    """
+
+    def __init__(self, own: Replies | Callable[[Request], Any]) -> None:
+        self.own, self.name = own, name_of(own)
+        self.endpoint: str = getattr(own, "endpoint", self.name)
+        self.concurrency: int = getattr(own, "concurrency", CONCURRENCY)
+        self.by_id: bool = getattr(own, "by_id", False)
+        self.ours = type(own).__module__.partition(".")[0] == "loopworth"
+
+    async def reply(self, request: Request, seconds: float | None, id: str = "") -> Reply:
+        try:
+            said = await self.said(request, seconds, id)
+        except (Stop, Diverged):
+            raise
+        except Exception as error:
+            if self.ours:
+                raise
+            raise Stop("provider_error", None, f"{self.name}: {type(error).__name__}: {error}") from error
+        return reply_of(said, request, self.name)
+
+    async def said(self, request: Request, seconds: float | None, id: str) -> Any:
+        own: Any = self.own
+        if hasattr(own, "reply"):
+            return await (own.reply(request, seconds, id) if self.by_id else own.reply(request, seconds))
+        if inspect.iscoroutinefunction(own):
+            return await own(request)
+        return await asyncio.to_thread(own, request)
+
+    async def close(self) -> None:
+        """Nothing of ours is open."""
+
+
+def reply_of(said: Any, request: Request, name: str) -> Reply:
+    """What was said, as a reply: a message is read as if it had come over the wire."""
+    if isinstance(said, Reply):
+        return said
+    message: Message | None = {"role": "assistant", "content": said} if isinstance(said, str) else said
+    if not isinstance(message, dict) or "role" not in message:
+        wanted = "a Reply, a text, or a message such as {'role': 'assistant', 'content': …}"
+        raise TypeError(f"the model {name} returned {type(said).__name__}: it must return {wanted}")
+    reply = read({"choices": [{"message": message}]}, request.max_tokens, len(request.messages))
+    return msgspec.structs.replace(reply, usage=UNKNOWN)
+
+
+def name_of(own: Any) -> str:
+    """What a report calls it: its own `name`, else that of its class or function."""
+    named = getattr(own, "name", None)
+    return named if isinstance(named, str) else f"python/{getattr(own, '__name__', type(own).__name__)}"
+
+
+def opened(own: Given) -> Model:
+    """A given model, ready to be asked. Raises TypeError for what is none, ValueError for a name that cannot be."""
+    if isinstance(own, str):
+        return open_model(ModelSpec(own))
+    if not (hasattr(own, "reply") or callable(own)):
+        wanted = "an object with `async reply(request, seconds)`, a function of the request, or a name"
+        raise TypeError(f"{own!r} is no model: give {wanted}")
+    return own if isinstance(own, GivenModel) else GivenModel(own)
+
+
+def spec_of(own: Given, spec: ModelSpec) -> ModelSpec:
+    """What a report knows of it, in the place of `spec`."""
+    return ModelSpec(own) if isinstance(own, str) else msgspec.structs.replace(spec, name=name_of(own), replies=None)
+
+
+def by_key(given: Mapping[str, Given], specs: Mapping[str, ModelSpec]) -> dict[str, Given]:
+    """The given models by the keys that they stand for: one may be named by its key, or as the files name it.
+
+    Raises LookupError for a name that no file has.
+    """
+    for name in given:
+        known = {*specs, *(spec.name for spec in specs.values())}
+        if name not in known:
+            raise LookupError(unused(name, sorted(spec.name for spec in specs.values())))
+    return {key: given[name] for key, spec in specs.items() for name in (key, spec.name) if name in given}
+
+
+def unused(name: str, known: Iterable[str]) -> str:
+    names = list(dict.fromkeys(known))
+    if near := get_close_matches(name, names, 1, cutoff=0.8):
+        return f"nothing asks a model {name!r}: did you mean {near[0]!r}?"
+    return f"nothing asks a model {name!r}: " + (
+        f"the models are {', '.join(names)}" if names else "none is asked here"
+    )
