@@ -155,10 +155,13 @@ class Endpoint:
         from openai import APIConnectionError, APIStatusError, Omit  # imported on first use: it is the slowest import
 
         exchange.flying = True
-        own = {name: Omit() if value is None else value for name, value in dialect.headers(self.key).items()}
+        said = dialect.headers(self.base_url, self.key)
+        own = {name: Omit() if value is None else value for name, value in said.items()}
         options = {"headers": JSON | own, "timeout": seconds, "max_retries": 0}
         try:
-            response = await self._client.post(dialect.path, cast_to=self._raw, content=body, options=options)
+            response = await self._client.post(
+                dialect.url(self.base_url), cast_to=self._raw, content=body, options=options
+            )
         except APIStatusError as error:
             response = error.response
         except APIConnectionError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC
 from typing import Any, Literal
 
@@ -84,12 +84,21 @@ PATIENT = (429, 529)
 PASSING = (408, 409, 425, *PATIENT)
 
 
-def trouble(status: int, body: Any, headers: Mapping[str, str], now: float) -> Trouble | None:
+def answers(body: Any) -> bool:
+    """Whether there is a choice to read."""
+    choices = body.get("choices") if isinstance(body, dict) else None
+    return isinstance(choices, list) and bool(choices) and isinstance(choices[0], dict)
+
+
+def trouble(
+    status: int, body: Any, headers: Mapping[str, str], now: float, answers: Callable[[Any], bool] = answers
+) -> Trouble | None:
     """The trouble an answer holds, also one of status 200; None where there is none.
 
-    `body` is decoded JSON, or the text of one that is not. `now` is the wall clock, for dates in Retry-After.
+    `body` is decoded JSON, or the text of one that is not. `now` is the wall clock, for dates in Retry-After. `answers`
+    says whether a body holds a reply that can be read.
     """
-    error = error_of(body)
+    error = error_of(body, answers(body))
     if error is None and status < 400:
         return None if answers(body) else Trouble("broken", no_answer(body), status=status)
     error = error or {"message": plain(body)}
@@ -106,20 +115,14 @@ def trouble(status: int, body: Any, headers: Mapping[str, str], now: float) -> T
     return Trouble(kind, message, shown, real, after, str(error.get("param") or ""))
 
 
-def answers(body: Any) -> bool:
-    """Whether there is a choice to read."""
-    choices = body.get("choices") if isinstance(body, dict) else None
-    return isinstance(choices, list) and bool(choices) and isinstance(choices[0], dict)
-
-
 def no_answer(body: Any) -> str:
-    """What there is in place of a choice: often a web page, where the address is not quite the server's."""
+    """What there is in place of a reply: often a web page, where the address is not quite the server's."""
     if not isinstance(body, str):
-        return "the answer holds no choices"
+        return "the answer holds no reply"
     return f"the answer is not JSON: {words}" if (words := plain(body)) else "the answer is empty"
 
 
-def error_of(body: Any) -> dict[str, Any] | None:
+def error_of(body: Any, answered: bool) -> dict[str, Any] | None:
     """The error in a body, whatever its shape: at the top, in the first choice, or the whole body."""
     if not isinstance(body, dict):
         return None
@@ -129,7 +132,7 @@ def error_of(body: Any) -> dict[str, Any] | None:
     error = body.get("error") or inner
     if error:
         return error if isinstance(error, dict) else {"message": str(error)}
-    if body.get("object") == "error" or (choices is None and ("message" in body or "detail" in body)):
+    if body.get("object") == "error" or (not answered and ("message" in body or "detail" in body)):
         return body
     ended = str(first.get("finish_reason") or "").lower() if isinstance(first, dict) else ""
     return {"message": f"the provider broke the reply off: {ended}"} if ended in BROKEN_OFF else None

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from loopworth.models.chat import ChatModel
-from loopworth.models.dialects import DIALECTS
 from loopworth.models.embedding import EmbeddingModel
 from loopworth.models.endpoint import Endpoint, Sleep
 from loopworth.models.local import LocalModel
@@ -96,9 +95,9 @@ def shared_endpoint(base_url: str, key: str, openai: bool, seams: dict[str, Any]
 
 
 def address(spec: ModelSpec) -> str:
-    """The base URL: the file's, the environment's, the provider's own; as far as the dialect's path."""
+    """The base URL: the file's, the environment's, the provider's own."""
     named = os.environ.get(spec.traits.url) if spec.traits.url else None
-    return DIALECTS[spec.speaks].root((spec.base_url or named or spec.traits.base_url or "").rstrip("/"))
+    return (spec.base_url or named or spec.traits.base_url or "").rstrip("/")
 
 
 def secret(spec: ModelSpec) -> str | None:

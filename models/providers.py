@@ -1,4 +1,4 @@
-"""The named providers: where they are and what they need. All speak the OpenAI chat format at these addresses."""
+"""The named providers: where they are and what they need. Most speak the OpenAI chat format."""
 
 from __future__ import annotations
 
@@ -35,7 +35,13 @@ PROVIDERS: dict[str, Provider] = {
         prices="openai",
     ),
     "azure": Provider(key="AZURE_OPENAI_API_KEY", prices="azure"),
-    "anthropic": Provider("https://api.anthropic.com/v1", key="ANTHROPIC_API_KEY", prices="anthropic"),
+    "anthropic": Provider(
+        "https://api.anthropic.com/v1",
+        key="ANTHROPIC_API_KEY",
+        url="ANTHROPIC_BASE_URL",
+        dialect="anthropic",
+        prices="anthropic",
+    ),
     "openrouter": Provider("https://openrouter.ai/api/v1", key="OPENROUTER_API_KEY", prices="openrouter"),
     "ollama": Provider("http://127.0.0.1:11434/v1", keyless=True, concurrency=2),
     "vllm": Provider("http://127.0.0.1:8000/v1", keyless=True, concurrency=32),

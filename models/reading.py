@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,8 +46,8 @@ def read(body: dict[str, Any], limit: int | None = None, turn: int = 0) -> Reply
     choice = body["choices"][0]
     wire = choice.get("message")
     message, calls = told(wire if isinstance(wire, dict) else {}, turn)
-    usage = used(body.get("usage"))
     text = content_text(message.get("content"))
+    usage = used(body.get("usage"), bool(text or calls))
     finish, note = finish_of(choice, message, calls)
     if finish == "length":
         note = cut_note(usage, limit, text)
@@ -64,6 +65,7 @@ def told(wire: dict[str, Any], turn: int) -> tuple[Message, list[ToolCall]]:
     message: Message = {"role": "assistant"}
     message.update((key, value) for key, value in wire.items() if value is not None)
     message["role"] = "assistant"
+    think(message)
     legacy, listed = message.pop("function_call", None), message.pop("tool_calls", None)
     listed = [listed] if isinstance(listed, dict) else listed if isinstance(listed, list) else []
     if not listed and isinstance(legacy, dict):
@@ -75,6 +77,31 @@ def told(wire: dict[str, Any], turn: int) -> tuple[Message, list[ToolCall]]:
     elif "content" not in message:
         message["content"] = ""
     return message, calls
+
+
+THOUGHT = re.compile(r"\s*<(think|thinking)>(.*?)(?:</\1>\s*|\Z)", re.DOTALL)
+UNOPENED = re.compile(r"(.*?)</think>\s*", re.DOTALL)
+
+
+def think(message: Message) -> None:
+    """Move what a model thinks aloud, in tags before its answer, from the content to `reasoning_content`.
+
+    A tag that is never closed holds all that follows, since the reply was cut in it. One that is never opened holds all
+    that comes before: some servers open it in the prompt.
+    """
+    content, thoughts = message.get("content"), []
+    if not isinstance(content, str) or "think" not in content:
+        return
+    while (match := THOUGHT.match(content)) is not None:
+        thoughts.append(match[2])
+        content = content[match.end() :]
+    if not thoughts and "<think" not in content and (match := UNOPENED.match(content)) is not None:
+        thoughts, content = [match[1]], content[match.end() :]
+    if thoughts:
+        before = message.get("reasoning_content")
+        aloud = [before, *thoughts] if isinstance(before, str) else thoughts
+        message["content"] = content
+        message["reasoning_content"] = "\n".join(filter(None, map(str.strip, aloud)))
 
 
 def called(listed: list[Any], turn: int, calls: list[ToolCall]) -> Iterator[dict[str, Any]]:
@@ -174,42 +201,56 @@ def probably_cut(limit: int) -> str:
     return f"the reply was probably cut at the output limit of {limit} tokens"
 
 
-def used(wire: Any) -> Usage:
+def used(wire: Any, spoke: bool = False) -> Usage:
     """Tokens as the endpoint counts them, cost left unknown; what it does not say is unknown, never 0.
 
     Where the total is larger than its parts, the rest is output that the endpoint does not name, and counted as such.
+    A part that is larger than the whole it belongs to was counted beside it. `spoke`: the reply holds something, so
+    that a count of nothing at all says nothing.
     """
     if not isinstance(wire, dict):
-        return Usage(None, None, usd=None)
+        return UNKNOWN
     input = count(wire, "prompt_tokens", "input_tokens")
     output = count(wire, "completion_tokens", "output_tokens")
     total = count(wire, "total_tokens")
-    reasoning = part(wire, ("completion_tokens_details", "output_tokens_details"), "reasoning_tokens")
+    if spoke and not input and not output and not total:
+        return UNKNOWN
+    prompt = details(wire, "prompt_tokens_details", "input_tokens_details")
+    completion = details(wire, "completion_tokens_details", "output_tokens_details")
+    reasoning = count(completion, "reasoning_tokens") or 0
     if total is not None and input is not None and total > input + (output or 0):
         if output is not None:
             reasoning += total - input - output
         output = total - input
-    cached = part(wire, ("prompt_tokens_details", "input_tokens_details"), "cached_tokens")
-    cached = cached or count(wire, "prompt_cache_hit_tokens", "cache_read_input_tokens") or 0
-    return Usage(input, output, cached, reasoning, None)
+    cached = count(prompt, "cached_tokens") or count(wire, "prompt_cache_hit_tokens", "cache_read_input_tokens") or 0
+    written = count(prompt, "cache_write_tokens") or count(wire, "cache_creation_input_tokens") or 0
+    input, output = whole(input, cached + written), whole(output, reasoning)
+    return Usage(input, output, cached, reasoning, None, cache_written=written)
 
 
-MANY = 1e15
-"""More tokens than any call can use: a larger figure is no count."""
+UNKNOWN = Usage(None, None, usd=None)
+
+
+def whole(tokens: int | None, part: int) -> int | None:
+    """The tokens of which `part` are some."""
+    return tokens if tokens is None or part <= tokens else tokens + part
+
+
+MANY, DIGITS = 1e15, 16
+"""More tokens than any call can use, and their digits: a larger figure is no count."""
 
 
 def count(wire: dict[str, Any], *names: str) -> int | None:
-    """The first of these that holds a count."""
+    """The first of these that holds a count, be it written as text."""
     for name in names:
         value = wire.get(name)
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < DIGITS:
+            value = int(value)
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < MANY:
             return int(value)
     return None
 
 
-def part(wire: dict[str, Any], holders: tuple[str, ...], name: str) -> int:
-    for holder in holders:
-        details = wire.get(holder)
-        if isinstance(details, dict):
-            return count(details, name) or 0
-    return 0
+def details(wire: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The first of these that is a mapping; empty where none is."""
+    return next((value for name in names if isinstance(value := wire.get(name), dict)), {})

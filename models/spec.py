@@ -12,6 +12,8 @@ from loopworth.models.providers import ELSEWHERE, PROVIDERS, Provider
 from loopworth.models.weights import CHAT, WEIGHTS
 from loopworth.runs.usage import Value
 
+SPOKEN = ("openai", "ollama", "anthropic")
+"""The wire formats, as `dialect` names them."""
 ENCODER = msgspec.json.Encoder(enc_hook=str, order="sorted")
 
 
@@ -114,8 +116,10 @@ def unknown(name: str, head: str) -> Fault:
 def key_faults(spec: ModelSpec) -> list[Fault]:
     """Keys that do not fit the provider."""
     found: list[Fault] = []
-    if spec.dialect not in (None, "openai"):
-        found.append(("dialect", f"the dialect {spec.dialect!r} is not in this version", "dialect: openai"))
+    if spec.dialect is not None and spec.dialect not in SPOKEN:
+        found.append(("dialect", f"unknown dialect {spec.dialect!r}", f"one of {', '.join(SPOKEN)}"))
+    elif spec.dialect is not None and spec.provider in ("local", "scripted"):
+        found.append(("dialect", f"{spec.provider} has no `dialect`", "a server of your own: llamacpp/<model>"))
     if spec.provider == "azure" and not spec.base_url:
         found.append(("base_url", "azure needs `base_url`", "https://<resource>.openai.azure.com/openai/v1"))
     if spec.name == "local/custom" and not spec.file:

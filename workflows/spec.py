@@ -129,7 +129,7 @@ class ModelForm(Form):
     timeout: Duration | None = None
     retries: Annotated[int, Field(ge=0)] | None = None
     price: Price | list[Price] | None = None
-    dialect: Literal["openai", "ollama", "anthropic"] = "openai"
+    dialect: Literal["openai", "ollama", "anthropic"] | None = None
     file: Text | None = None
     extra: dict[str, Any] = Field(default_factory=dict)
     concurrency: Count | None = None

@@ -13,17 +13,16 @@ from loopworth.runs.message import Reply, Request
 class Dialect(Protocol):
     """How requests and answers are written at one kind of endpoint.
 
-    `path` follows the endpoint's `base_url`. The history of a run keeps OpenAI's shape (`runs.message.Message`) with
-    whatever a provider adds; a dialect turns it into its own on the way out, and what comes back into that shape.
+    The history of a run keeps OpenAI's shape (`runs.message.Message`) with whatever a provider adds; a dialect turns it
+    into its own on the way out, and what comes back into that shape.
     """
 
     name: str
-    path: str
 
-    def root(self, base_url: str) -> str:
-        """The address that `path` follows, from the one a file or a provider names."""
+    def url(self, base_url: str) -> str:
+        """Where requests go, from the address that a file or a provider names."""
 
-    def headers(self, key: str) -> dict[str, str | None]:
+    def headers(self, base_url: str, key: str) -> dict[str, str | None]:
         """Headers beside the client's own, such as those that hold `key`; None takes one of the client's out."""
 
     def body(self, spec: ModelSpec, request: Request, most: int | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from loopworth.models.dialects.history import settings
 from loopworth.models.errors import Trouble, trouble
 from loopworth.models.reading import read
 from loopworth.models.spec import ModelSpec
@@ -18,17 +19,16 @@ class OpenAI:
     """The transcript's own shape, sent as it is."""
 
     name = "openai"
-    path = "/chat/completions"
 
-    def root(self, base_url: str) -> str:
-        return base_url
+    def url(self, base_url: str) -> str:
+        return f"{base_url.rstrip('/')}/chat/completions"
 
-    def headers(self, key: str) -> dict[str, str | None]:  # noqa: ARG002 - the client sends the key as this dialect has it
+    def headers(self, base_url: str, key: str) -> dict[str, str | None]:  # noqa: ARG002 - the client sends the key
         return {}
 
     def body(self, spec: ModelSpec, request: Request, most: int | None) -> dict[str, Any]:
-        said = {"model": spec.model, "temperature": spec.temperature, "seed": spec.seed}
-        body = {key: value for key, value in said.items() if value is not None} | spec.extra
+        body = settings(model=spec.model, temperature=spec.temperature, seed=spec.seed) | spec.extra
+        body = settings(**body)
         body["messages"] = request.messages
         if most is not None:
             body[limit_name(spec)] = most

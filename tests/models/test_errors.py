@@ -66,7 +66,7 @@ def test_an_empty_error_field_is_no_error(body: dict[str, Any]) -> None:
         (500, "", ""),
         (200, "<html><h1>Welcome to nginx!</h1></html>", "the answer is not JSON: Welcome to nginx!"),
         (200, " ", "the answer is empty"),
-        (200, {"choices": []}, "the answer holds no choices"),
+        (200, {"choices": []}, "the answer holds no reply"),
     ],
 )
 def test_the_message_is_found_in_every_shape(status: int, body: Any, message: str) -> None:

@@ -59,7 +59,8 @@ def test_a_sound_spec_has_no_faults(spec: ModelSpec) -> None:
         (ModelSpec("openai/"), "name", ["names no model"]),
         (ModelSpec("local/large"), "name", ["no embedded model 'large'", "smollm2-135m"]),
         (ModelSpec("replay/x"), "name", ["not in this version"]),
-        (ModelSpec("ollama/x", dialect="ollama"), "dialect", ["not in this version"]),
+        (ModelSpec("ollama/x", dialect="latin"), "dialect", ["unknown dialect 'latin'", "openai, ollama, anthropic"]),
+        (ModelSpec("local/smollm2-135m", dialect="ollama"), "dialect", ["has no `dialect`"]),
         (ModelSpec("azure/x"), "base_url", ["azure needs `base_url`"]),
         (ModelSpec("local/custom"), "file", ["needs `file`"]),
         (ModelSpec("ollama/x", file="x.gguf"), "file", ["belongs to local/custom"]),
@@ -77,7 +78,7 @@ def test_a_fault_names_its_key_and_what_to_write(spec: ModelSpec, key: str, word
 
 def test_all_faults_are_told_at_once() -> None:
     """One run of the check shows every one."""
-    assert [key for key, _, _ in spec_faults(ModelSpec("nowhere/x", dialect="ollama", file="f", replies=[]))] == [
+    assert [key for key, _, _ in spec_faults(ModelSpec("nowhere/x", dialect="latin", file="f", replies=[]))] == [
         "name",
         "dialect",
         "file",

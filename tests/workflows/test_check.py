@@ -195,10 +195,6 @@ def test_a_catalogue_entry_that_cannot_be_a_tool_is_a_fault(tmp_path, entry, sai
 LATER = [
     (loop("open_loop", "budget: {turns: 1}", "protocol: react"), "8:11 `protocol: react`"),
     (loop("open_loop", "budget: {turns: 1}", "tool_choice: required"), "8:14 `tool_choice: required`"),
-    (
-        loop("open_loop", "budget: {turns: 1}").replace("ollama/m", "{name: ollama/m, dialect: ollama}"),
-        "4:34 the dialect",
-    ),
     ("tools: {f: {mcp: {command: x}, use: {s: {effect: read}}}}", "1:13 `mcp`"),
 ]
 

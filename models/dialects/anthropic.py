@@ -1,0 +1,194 @@
+"""Anthropic's Messages.
+
+https://platform.claude.com/docs/en/api/messages, https://platform.claude.com/docs/en/api/errors,
+https://platform.claude.com/docs/en/build-with-claude/structured-outputs
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from loopworth.models.dialects.closed_schema import closed
+from loopworth.models.dialects.history import arguments_of, settings
+from loopworth.models.errors import Trouble, trouble
+from loopworth.models.reading import content_text, count, read
+from loopworth.models.spec import ModelSpec
+from loopworth.runs.message import Message, Reply, Request
+
+VERSION = "2023-06-01"
+HOME = "https://api.anthropic.com/"
+MOST_OUTPUT = 4096
+"""Output tokens where nobody says: this endpoint wants a limit."""
+CHOICES: dict[str, dict[str, Any]] = {"auto": {"type": "auto"}, "required": {"type": "any"}, "none": {"type": "none"}}
+PLAIN = ("text", "tool_use")
+BLOCKS = "blocks"
+"""The key under which a message keeps the blocks it came in, where they hold more than text and calls: thinking with
+its signatures has to go back unchanged and in its place."""
+
+
+class Anthropic:
+    """The system prompt stands at the top, content comes in blocks, and results go back in a user's message."""
+
+    name = "anthropic"
+
+    def url(self, base_url: str) -> str:
+        return f"{base_url.rstrip('/').removesuffix('/v1')}/v1/messages"
+
+    def headers(self, base_url: str, key: str) -> dict[str, str | None]:
+        """The key goes in a header of its own; servers elsewhere that speak this may want it as a bearer as well."""
+        own: dict[str, str | None] = {"anthropic-version": VERSION}
+        if key != "none":
+            own["x-api-key"] = key
+        if self.url(base_url).startswith(HOME):
+            own["Authorization"] = None
+        return own
+
+    def body(self, spec: ModelSpec, request: Request, most: int | None) -> dict[str, Any]:
+        body = settings(model=spec.model, temperature=spec.temperature) | settings(**spec.extra)
+        body["max_tokens"] = MOST_OUTPUT if most is None else most
+        system, body["messages"] = parted(request.messages)
+        if request.tools:
+            body["tools"] = [tool_of(tool) for tool in request.tools]
+            if request.tool_choice != "auto":
+                named = {"type": "tool", "name": request.tool_choice}
+                body["tool_choice"] = CHOICES.get(request.tool_choice, named)
+        if request.schema is not None:
+            form = closed(request.schema)
+            if form is None:
+                system += [f"Write nothing but JSON that fits this schema: {json.dumps(request.schema)}"]
+            else:
+                body["output_config"] = {
+                    **body.get("output_config", {}),
+                    "format": {"type": "json_schema", "schema": form},
+                }
+        if system:
+            body["system"] = "\n\n".join(system)
+        return body
+
+    def read(self, body: dict[str, Any], limit: int | None, turn: int) -> Reply:
+        choice = {"message": message_of(body), "finish_reason": body.get("stop_reason")}
+        return read({"choices": [choice], "usage": usage_of(body.get("usage"))}, limit, turn)
+
+    def trouble(self, status: int, body: Any, headers: Mapping[str, str], now: float) -> Trouble | None:
+        return trouble(status, body, headers, now, answers)
+
+
+def answers(body: Any) -> bool:
+    """Whether the body is a reply."""
+    return isinstance(body, dict) and isinstance(body.get("content"), list)
+
+
+# -- the way out -------------------------------------------------------------------------------------------------------
+
+
+def tool_of(tool: dict[str, Any]) -> dict[str, Any]:
+    function = tool["function"]
+    return settings(name=function["name"], description=function.get("description"), input_schema=function["parameters"])
+
+
+def parted(messages: list[Message]) -> tuple[list[str], list[Message]]:
+    """The texts of the system messages that open the history, and the rest of it in turns that alternate.
+
+    A later system message is said as the user: few models take one there.
+    """
+    opening = next((k for k, message in enumerate(messages) if message["role"] not in SYSTEM), len(messages))
+    system = [text for message in messages[:opening] if (text := content_text(message.get("content")))]
+    turns = list[Message]()
+    for message in messages[opening:]:
+        role = "assistant" if message["role"] == "assistant" else "user"
+        blocks = list(said(message) if role == "assistant" else heard(message))
+        if turns and turns[-1]["role"] == role:
+            turns[-1]["content"] += blocks
+        elif blocks:
+            turns.append({"role": role, "content": blocks})
+    if not turns:
+        return [], [{"role": "user", "content": "\n\n".join(system) or "…"}]
+    return system, turns
+
+
+SYSTEM = ("system", "developer")
+
+
+def said(message: Message) -> Iterator[dict[str, Any]]:
+    """The blocks of a reply: those that it came in, with its calls as they stand in the history now."""
+    calls = {call["id"]: call for call in message.get("tool_calls", ())}
+    kept = message.get(BLOCKS)
+    if not kept:
+        yield from written(content_text(message.get("content")))
+    for block in kept or ():
+        if block.get("type") != "tool_use":
+            yield block
+        elif (call := calls.pop(block.get("id"), None)) is not None:
+            yield {**block, **use_of(call)}
+    yield from map(use_of, calls.values())
+
+
+def use_of(call: dict[str, Any]) -> dict[str, Any]:
+    name = call["function"]["name"]
+    return {"type": "tool_use", "id": fitting(call["id"]), "name": name, "input": arguments_of(call)}
+
+
+def heard(message: Message) -> Iterator[dict[str, Any]]:
+    """The blocks of what a user or a tool says."""
+    text = content_text(message.get("content"))
+    if "tool_call_id" in message:
+        yield {"type": "tool_result", "tool_use_id": fitting(message["tool_call_id"]), "content": text}
+    else:
+        yield from written(text)
+
+
+def written(text: str) -> Iterator[dict[str, Any]]:
+    """A block of text; an empty one is refused, so there is none."""
+    if text.strip():
+        yield {"type": "text", "text": text}
+
+
+def fitting(id: str) -> str:
+    """A call's id as this endpoint takes one."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", id)
+
+
+# -- the way back ------------------------------------------------------------------------------------------------------
+
+
+def message_of(body: dict[str, Any]) -> Message:
+    """The blocks as a message of the history, which keeps them where they hold more than text and calls."""
+    blocks = [block for block in body["content"] if isinstance(block, dict)]
+    calls = [call_of(block) for block in blocks if block.get("type") == "tool_use"]
+    text = content_text([block for block in blocks if block.get("type") == "text"])
+    message: Message = {"role": "assistant", "content": text if text or not calls else None, "tool_calls": calls}
+    if any(block.get("type") not in PLAIN for block in blocks):
+        message[BLOCKS] = blocks
+    if body.get("stop_reason") == "refusal":
+        message["refusal"] = refusal(body.get("stop_details"))
+    return message
+
+
+def call_of(block: dict[str, Any]) -> dict[str, Any]:
+    return {"id": block.get("id"), "function": {"name": block.get("name"), "arguments": block.get("input")}}
+
+
+def refusal(details: Any) -> str:
+    """Why the reply was refused, as far as it is told."""
+    details = details if isinstance(details, dict) else {}
+    told = [str(details[key]) for key in ("category", "explanation") if details.get(key)]
+    return ": ".join(told) or "the model refused"
+
+
+def usage_of(usage: Any) -> dict[str, Any] | None:
+    """The counts in OpenAI's words: what is written to the cache or read from it is input as well, each once."""
+    if not isinstance(usage, dict):
+        return None
+    rest, output = count(usage, "input_tokens"), count(usage, "output_tokens")
+    reread, written = (count(usage, f"cache_{way}_input_tokens") or 0 for way in ("read", "creation"))
+    details = usage.get("output_tokens_details")
+    thought = count(details, "thinking_tokens") if isinstance(details, dict) else None
+    return {
+        "prompt_tokens": None if rest is None else rest + reread + written,
+        "completion_tokens": output,
+        "prompt_tokens_details": {"cached_tokens": reread, "cache_write_tokens": written},
+        "completion_tokens_details": {"reasoning_tokens": thought},
+    }

@@ -1,0 +1,28 @@
+"""What dialects share in turning the history of a run into their own shape."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from loopworth.runs.message import Message
+
+
+def settings(**said: Any) -> dict[str, Any]:
+    """What is set: null leaves a key out of the request altogether."""
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def arguments_of(call: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call in the history as an object; empty where its text holds none."""
+    try:
+        found = json.loads(call["function"]["arguments"])
+    except (ValueError, TypeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def names_by_call(messages: list[Message]) -> dict[str, str]:
+    """The tool's name by call id, the newest where endpoints use one again."""
+    calls = (call for message in messages for call in message.get("tool_calls", ()))
+    return {call["id"]: call["function"]["name"] for call in calls}
