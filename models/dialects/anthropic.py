@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from loopworth.models.dialects.anthropic_stream import Blocks
 from loopworth.models.dialects.closed_schema import closed
 from loopworth.models.dialects.history import arguments_of, settings
 from loopworth.models.errors import Trouble, trouble
@@ -67,6 +68,12 @@ class Anthropic:
         if system:
             body["system"] = "\n\n".join(system)
         return body
+
+    def streamed(self, body: dict[str, Any]) -> dict[str, Any]:
+        return {**body, "stream": True}
+
+    def gather(self) -> Blocks:
+        return Blocks()
 
     def read(self, body: dict[str, Any], limit: int | None, turn: int) -> Reply:
         choice = {"message": message_of(body), "finish_reason": body.get("stop_reason")}

@@ -28,6 +28,12 @@ class Dialect(Protocol):
     def body(self, spec: ModelSpec, request: Request, most: int | None) -> dict[str, Any]:
         """The request on the wire; what nobody set is left out. `most` is the most output tokens."""
 
+    def streamed(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The same request for an answer in events, with its usage."""
+
+    def gather(self) -> Gathering:
+        """What puts the events of one answer together."""
+
     def read(self, body: dict[str, Any], limit: int | None, turn: int) -> Reply:
         """The reply in the body of an answer in which `trouble` found none.
 
@@ -43,8 +49,12 @@ class Dialect(Protocol):
 class Gathering(Protocol):
     """The events of one streamed answer, put together into the body that would have come without streaming."""
 
+    @property
+    def done(self) -> bool:
+        """Whether the end of the reply has come; what may still follow is what it used."""
+
     def add(self, event: dict[str, Any]) -> str:
-        """Take one event; returns the new text in it."""
+        """Take one event, whatever JSON it holds; returns the new text in it."""
 
     def body(self) -> dict[str, Any]:
         """What has come so far, in the shape that the dialect's `read` and `trouble` take."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from loopworth.models.dialects.history import arguments_of, names_by_call, settings
+from loopworth.models.dialects.ollama_stream import Parts
 from loopworth.models.errors import Trouble, trouble
 from loopworth.models.reading import content_text, read
 from loopworth.models.spec import ModelSpec
@@ -39,6 +40,12 @@ class Ollama:
         if request.schema is not None:
             body["format"] = request.schema
         return body
+
+    def streamed(self, body: dict[str, Any]) -> dict[str, Any]:
+        return {**body, "stream": True}
+
+    def gather(self) -> Parts:
+        return Parts()
 
     def read(self, body: dict[str, Any], limit: int | None, turn: int) -> Reply:
         usage = {"prompt_tokens": body.get("prompt_eval_count"), "completion_tokens": body.get("eval_count")}

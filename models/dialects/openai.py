@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from loopworth.models.dialects.history import settings
+from loopworth.models.dialects.openai_stream import Chunks
 from loopworth.models.errors import Trouble, trouble
 from loopworth.models.reading import read
 from loopworth.models.spec import ModelSpec
@@ -42,6 +43,12 @@ class OpenAI:
             form = {"name": "answer", "schema": request.schema, "strict": strict(request.schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         return body
+
+    def streamed(self, body: dict[str, Any]) -> dict[str, Any]:
+        return {**body, "stream": True, "stream_options": {"include_usage": True}}
+
+    def gather(self) -> Chunks:
+        return Chunks()
 
     def read(self, body: dict[str, Any], limit: int | None, turn: int) -> Reply:
         return read(body, limit, turn)
