@@ -15,6 +15,7 @@ from loopworth.runs.journal import Record, reader
 from loopworth.runs.kept import Kept, Query, Score, usage_of
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.packing import Pool
+from loopworth.runs.recording import Recording
 from loopworth.runs.store_file import StoreFault, place
 from loopworth.runs.stored_journal import unpacked
 from loopworth.runs.usage import Usage
@@ -86,6 +87,11 @@ class Shelf:
         """What a run came to; None where it did not end."""
         rows = self.select("select body from transcript where run = ?", [id])
         return outcome_of(zlib.decompress(rows[0][0])) if rows else None
+
+    def recording(self, id: str) -> Recording:
+        """A run with all it was asked and answered. Raises LookupError."""
+        run = self.run(id)
+        return Recording(run, self.records(run.id), self.outcome(run.id))
 
 
 def literal(text: str) -> str:

@@ -36,7 +36,18 @@ def faults(files: Files) -> list[Fault]:
         checking.found += later.faults(catalogue)
     for workflow in list(files.workflows.values()):
         checking.workflow(workflow)
-    return checking.found
+    return checking.found + list(unplaced(files))
+
+
+def unplaced(files: Files) -> Iterator[Fault]:
+    """The tools that a program brings which stand in for none and do not say what they do."""
+    known = {name for workflow in files.workflows.values() for name in files.tools(workflow)}
+    for name, entry in files.given.items():
+        if name not in known:
+            what = f"no catalogue has a tool {name!r}, and this one says no `effect`"
+            near = nearest(name, known)
+            effects = 'if it is new, say what it does: {"python": …, "effect": "read"}'
+            yield entry.spot.fault(what, f"did you mean {near!r}?" if near else effects)
 
 
 def entry_faults(tools: Mapping[str, spec.Tool], files: Files) -> list[Fault]:

@@ -20,7 +20,8 @@ KINDS = {"workflow": "a workflow", "tools": "a tool catalogue", "comparison": "a
 class Files:
     """The files that were read, by resolved path. What could not be read is absent, and there is a fault for it.
 
-    `given` are tools that a program brings: in every catalogue, in the place of those of the same name.
+    `given` are tools that a program brings: each stands in for those of its name, and is in every catalogue if it says
+    its effect.
     """
 
     workflows: dict[Path, Workflow] = field(default_factory=dict)
@@ -76,8 +77,11 @@ class Files:
         if id(workflow) not in self.merged:
             made, faults = merged(self.layers(workflow))
             for name, tool in self.given.items():
-                faults += loosened(name, made[name], tool) if name in made else ()
-                made[name] = stand_in(made[name], tool) if name in made else tool
+                if name in made:
+                    faults += loosened(name, made[name], tool)
+                    made[name] = stand_in(made[name], tool)
+                elif "effect" in tool.given:
+                    made[name] = tool
             self.merged[id(workflow)] = made
             self.found += faults
         return self.merged[id(workflow)]

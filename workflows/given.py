@@ -18,7 +18,7 @@ from loopworth.workflows import catalogue
 from loopworth.workflows.check import entry_faults
 from loopworth.workflows.compile import Compiled, gate
 from loopworth.workflows.document import Document, Mark, Spot
-from loopworth.workflows.faults import WorkflowFault
+from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.files import Files
 from loopworth.workflows.form import Builder
 from loopworth.workflows.spec import Tool
@@ -26,7 +26,6 @@ from loopworth.workflows.types import parse_type
 
 Given: TypeAlias = Callable[..., Any] | Mapping[str, Any]
 """A function, or an entry as a catalogue has it, in which `python` may be a function."""
-SOURCE = "tools given in Python"
 SHAPE = "executor"
 
 
@@ -36,26 +35,31 @@ def entries(tools: Mapping[str, Given]) -> dict[str, Tool]:
     The keys are those of a catalogue file. A function alone says no more than itself, so it can stand in for a tool
     that a file names, and a new tool must say its `effect`.
     """
-    made, faults = {}, []
-    for name, said in tools.items():
-        values = dict(said) if isinstance(said, Mapping) else {"python": said}
-        function = values.get("python")
-        builder = Builder(document(name, values, function))
-        entry = builder.form(Tool, {**values, "python": "given:it"} if callable(function) else values)
-        made[name] = entry.model_copy(update={"python": function}) if callable(function) else entry
-        faults += builder.faults
-    if faults:
+    made = {name: entry(name, said) for name, said in tools.items()}
+    if faults := [fault for _, found in made.values() for fault in found]:
         raise WorkflowFault(faults)
-    return made
+    return {name: one for name, (one, _) in made.items()}
 
 
-def document(name: str, values: Mapping[str, Any], function: Any) -> Document:
+def entry(name: str, said: Given) -> tuple[Tool, list[Fault]]:
+    """One given tool, and what is wrong with it."""
+    values = dict(said) if isinstance(said, Mapping) else {"python": said}
+    function = values.get("python")
+    builder = Builder(document(name, values))
+    if not callable(function):
+        return builder.form(Tool, values), builder.faults
+    made = builder.form(Tool, {**values, "python": "given:it"})
+    return made.model_copy(update={"python": function}), builder.faults
+
+
+def document(name: str, values: dict[str, Any]) -> Document:
     """Where faults of a given tool are: at its function, if that is known."""
+    function = values.get("python")
     code = getattr(inspect.unwrap(function) if callable(function) else None, "__code__", None)
     if code is None:
-        return Document(f"{SOURCE}, {name!r}", dict(values), [])
+        return Document(f"the tool {name!r} given in Python", values, [])
     mark = Mark(0, code.co_firstlineno, 1)
-    return Document(code.co_filename, dict(values), [], spots={(): Spot(mark, mark, 0, False)})
+    return Document(code.co_filename, values, [], spots={(): Spot(mark, mark, 0, False)})
 
 
 def toolbox(tools: Mapping[str, Given]) -> Toolbox:

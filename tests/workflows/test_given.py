@@ -1,0 +1,182 @@
+"""A program's own tools in a catalogue, and its own executor in a workflow's place."""
+
+from __future__ import annotations
+
+import asyncio
+import pathlib
+from typing import Any
+
+import pytest
+
+import loopworth
+from loopworth import Effects, Outcome, Request, ToolCall
+from loopworth.runs.journal import MemoryJournal
+from loopworth.workflows.faults import WorkflowFault
+from loopworth.workflows.given import entries, executor, toolbox
+
+PAYS = """
+workflow: pays
+shape: pipeline
+input: {to: str}
+tools:
+  pay: {python: "shop:pay", effect: write, allow: {to: [Ann]}, with: {till: real}, inline: true}
+steps:
+  - {id: paid, call: pay, with: {to: "{{ to }}"}}
+answer: "{{ paid }}"
+"""
+SHOP = """
+def pay(to: str, till: str) -> str:
+    return f"{to} from {till}"
+"""
+OUTER = """
+workflow: outer
+shape: pipeline
+input: {to: str}
+steps:
+  - {id: paid, run: pays.yaml, with: {to: "{{ to }}"}}
+answer: "{{ paid }}"
+"""
+OPEN = """
+workflow: open
+shape: open_loop
+prompt: go
+model: ollama/m
+budget: {turns: 3}
+"""
+
+
+def pay(to: str) -> str:
+    """Pay somebody."""
+    return f"{to} from a test"
+
+
+def folder(tmp_path: pathlib.Path) -> pathlib.Path:
+    for name, text in {"pays.yaml": PAYS, "shop.py": SHOP, "outer.yaml": OUTER, "open.yaml": OPEN}.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_a_function_stands_in_for_a_tool_and_the_tools_rules_stay(tmp_path: pathlib.Path) -> None:
+    """Its effect and its allow-list are the file's; what the file binds for its own function is gone with that."""
+    made = loopworth.compile(folder(tmp_path) / "pays.yaml", tools={"pay": pay})
+    assert (made.tools["pay"].effect, made.writes) == ("write", ("pay",))
+    assert loopworth.run_sync(made, {"to": "Ann"}).answer == "Ann from a test"
+    assert loopworth.run_sync(made, {"to": "Bob"}).exit == "step_failed"
+
+
+def test_it_stands_in_wherever_the_tool_is_called(tmp_path: pathlib.Path) -> None:
+    """In the workflows that a workflow runs, too."""
+    assert loopworth.run_sync(folder(tmp_path) / "outer.yaml", {"to": "Ann"}).answer == "Ann from real"
+    assert loopworth.run_sync(tmp_path / "outer.yaml", {"to": "Ann"}, tools={"pay": pay}).answer == "Ann from a test"
+
+
+def test_a_new_tool_is_in_the_catalogue(tmp_path: pathlib.Path) -> None:
+    """A model is told of it as of any other."""
+    made = loopworth.compile(folder(tmp_path) / "open.yaml", tools={"pay": {"python": pay, "effect": "write"}})
+    assert made.tools["pay"].wire["function"]["description"] == "Pay somebody."
+
+
+def test_a_new_tool_says_its_effect(tmp_path: pathlib.Path) -> None:
+    """Else it is a fault at the function."""
+    with pytest.raises(WorkflowFault, match="no catalogue has a tool 'pay', and this one says no `effect`") as caught:
+        loopworth.compile(folder(tmp_path) / "open.yaml", tools={"pay": pay})
+    [fault] = caught.value.faults
+    assert (fault.file, fault.line) == (__file__, pay.__code__.co_firstlineno)
+    assert fault.instead == 'if it is new, say what it does: {"python": …, "effect": "read"}'
+    with pytest.raises(WorkflowFault, match="did you mean 'pay'?"):
+        loopworth.compile(tmp_path / "outer.yaml", tools={"pya": pay})
+
+
+def test_a_guard_cannot_be_taken_away(tmp_path: pathlib.Path) -> None:
+    """A given tool may tighten what guards the one in the file, as an override may."""
+    with pytest.raises(WorkflowFault, match="`effect` of 'pay' is write, and an override may only tighten it"):
+        loopworth.compile(folder(tmp_path) / "pays.yaml", tools={"pay": {"python": pay, "effect": "read"}})
+    tight = loopworth.compile(tmp_path / "pays.yaml", tools={"pay": {"python": pay, "approval": "required"}})
+    assert tight.gates == ("pay",)
+
+
+def test_all_faults_of_given_tools_come_at_once() -> None:
+    """As of a file."""
+    with pytest.raises(WorkflowFault) as caught:
+        entries({"a": {"python": pay, "effekt": "read"}, "b": 3})  # type: ignore[dict-item]
+    assert [fault.what for fault in caught.value.faults] == [
+        "unknown key 'effekt' in a tool",
+        "`python` must be a text, and this is 3",
+    ]
+
+
+class Asks:
+    """Asks once, pays once."""
+
+    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
+        reply = await fx.model("ask", Request([{"role": "user", "content": input["to"]}], "clerk"))
+        seen = await fx.tool("pay", ToolCall("1", "pay", {"to": reply.text}))
+        return Outcome(seen.full)
+
+
+TOOLS = {"pay": {"python": pay, "effect": "write"}}
+MODELS = {"clerk": lambda request: request.messages[-1]["content"].title()}
+
+
+def test_an_executor_of_ones_own_runs_through_the_same_edge() -> None:
+    """Its calls are events, its tools have their layer, and whatever ends it is its exit reason."""
+    outcome = loopworth.run_sync(Asks(), {"to": "ann"}, models=MODELS, tools=TOOLS)
+    assert (outcome.answer, outcome.exit) == ("Ann from a test", "success")
+    assert (outcome.model_calls, outcome.tool_calls, outcome.path) == (1, 1, ("pay",))
+    assert loopworth.run_sync(Asks(), {"to": "ann"}, models=MODELS).answer is None
+    assert loopworth.run_sync(Asks(), {}, models=MODELS).exit == "harness_error"
+
+
+def test_its_run_is_replayed_from_its_journal() -> None:
+    """No model is asked and no tool called again, and the outcome is equal."""
+    journal, calls = MemoryJournal(), list[str]()
+
+    def counted(to: str) -> str:
+        calls.append(to)
+        return pay(to)
+
+    tools = {"pay": {"python": counted, "effect": "write"}}
+    first = loopworth.run_sync(Asks(), {"to": "ann"}, models=MODELS, tools=tools, journal=journal)
+    broken = {"clerk": lambda request: 1 / 0}
+    again = loopworth.run_sync(Asks(), {"to": "ann"}, models=broken, tools=tools, journal=journal)
+    assert calls == ["Ann"]
+    assert (again.answer, again.transcript, again.path) == (first.answer, first.transcript, first.path)
+
+
+def test_its_run_is_kept_under_its_name_and_can_be_replayed(tmp_path: pathlib.Path) -> None:
+    """In the run store it is a run like any other."""
+    store = loopworth.Store(tmp_path / "runs.db")
+    outcome = loopworth.run_sync(Asks(), {"to": "ann"}, models=MODELS, tools=TOOLS, store=store, id="r1")
+    recording = store.shelf().recording("r1")
+    store.close()
+    assert (recording.kept.name, recording.kept.exit) == ("Asks", "success")
+    assert asyncio.run(loopworth.replay(Asks(), recording, tools=TOOLS)).answer == outcome.answer
+
+
+def test_gates_of_given_tools_are_asked() -> None:
+    """An `approval` of a given tool stops its call until somebody decides."""
+    gated = {"pay": {"python": pay, "effect": "write", "approval": "required"}}
+    assert loopworth.run_sync(Asks(), {"to": "ann"}, models=MODELS, tools=gated).exit == "waiting"
+
+
+def test_what_cannot_be_run_is_said_to_be_none() -> None:
+    """A caller's slip is an exception, before anything runs."""
+    with pytest.raises(TypeError, match=r"3 cannot be run: give a file, or an object with `async run\(input, fx\)"):
+        loopworth.run_sync(3, {})  # type: ignore[arg-type]
+    made = executor(Asks(), {}, {})
+    with pytest.raises(TypeError, match="a compiled workflow has its tools: give them to `compile`"):
+        loopworth.run_sync(made, {}, tools=TOOLS)
+    with pytest.raises(WorkflowFault, match="has no `effect`"):
+        toolbox({"pay": pay})
+
+
+class Forgets:
+    async def run(self, input: dict[str, Any], fx: Effects) -> Any:
+        return "an answer"
+
+
+def test_an_executor_that_leaves_no_outcome_is_told_so() -> None:
+    """Its bug ends the run, and the note says what to return."""
+    outcome = loopworth.run_sync(Forgets(), {})
+    assert outcome.exit == "harness_error"
+    assert "Forgets.run returned str: an executor returns an Outcome" in outcome.note
