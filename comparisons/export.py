@@ -16,6 +16,7 @@ from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trace import Trace
 from loopworth.comparisons.trial import Trial, encoded
 from loopworth.models.spec import ModelSpec
+from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Usage
 from loopworth.workflows.document import plain
 
@@ -25,40 +26,40 @@ SHOWN = ("loopworth", "openai", "instructor", "pydantic", "jinja2", "scipy", "nu
 
 def to_json(result: Result) -> bytes:
     """Specification, provenance, order, every trial, all figures and the verdict, as UTF-8 JSON."""
+    return bytes(encoded(hide(document(result))))
+
+
+def document(result: Result) -> dict[str, Any]:
     found, comparison = report(result), result.comparison
     tasks = {task.id: task for task in comparison.tasks}
-    return bytes(
-        encoded(
-            {
-                "comparison": comparison.name,
-                "file": comparison.file,
-                "spec": comparison.spec,
-                "seed": comparison.seed,
-                "repeats": comparison.repeats,
-                "provenance": provenance(result),
-                "interrupted": result.interrupted,
-                "stopped": result.stopped,
-                "seconds": result.seconds,
-                "usd": result.usd,
-                "replayed": result.id if result.replayed else None,
-                "recorded_usd": result.recorded_usd,
-                "arms": [arm(one) for one in found.arms],
-                **levels(found, comparison.group_by),
-                "ends": list(map(msgspec.structs.asdict, found.ends)),
-                "steps": list(map(msgspec.structs.asdict, found.steps)),
-                "answer_seen": list(map(msgspec.structs.asdict, found.seen)),
-                "batching": [{**msgspec.structs.asdict(one), "source": "estimated"} for one in found.batching],
-                "differences": [] if result.verdict is None else result.verdict.arms,
-                "verdict": result.verdict,
-                "controls": [control(one) for one in found.controls],
-                "stopped_early": stopped_early(result),
-                "warnings": found.warnings,
-                "words": found.words,
-                "order": result.order,
-                "trials": [trial(one, tasks[one.task]) for one in result.trials],
-            }
-        )
-    )
+    return {
+        "comparison": comparison.name,
+        "file": comparison.file,
+        "spec": comparison.spec,
+        "seed": comparison.seed,
+        "repeats": comparison.repeats,
+        "provenance": provenance(result),
+        "interrupted": result.interrupted,
+        "stopped": result.stopped,
+        "seconds": result.seconds,
+        "usd": result.usd,
+        "replayed": result.id if result.replayed else None,
+        "recorded_usd": result.recorded_usd,
+        "arms": [arm(one) for one in found.arms],
+        **levels(found, comparison.group_by),
+        "ends": list(map(msgspec.structs.asdict, found.ends)),
+        "steps": list(map(msgspec.structs.asdict, found.steps)),
+        "answer_seen": list(map(msgspec.structs.asdict, found.seen)),
+        "batching": [{**msgspec.structs.asdict(one), "source": "estimated"} for one in found.batching],
+        "differences": [] if result.verdict is None else result.verdict.arms,
+        "verdict": result.verdict,
+        "controls": [control(one) for one in found.controls],
+        "stopped_early": stopped_early(result),
+        "warnings": found.warnings,
+        "words": found.words,
+        "order": result.order,
+        "trials": [trial(one, tasks[one.task]) for one in result.trials],
+    }
 
 
 def control(found: ControlFigures) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from loopworth.comparisons.result import Result
 from loopworth.comparisons.sentences import percent
 from loopworth.comparisons.spending import Batching, Seen
 from loopworth.comparisons.verdict import ArmVerdict
+from loopworth.runs.secrets import hide
 
 LONGEST = 400
 """Characters of one remark."""
@@ -37,7 +38,7 @@ def render(result: Result) -> RenderableType:
 
 def shown(text: object, most: int = LONGEST) -> str:
     """Data as one printable line: controls and invisible characters are escaped, and what is long is cut."""
-    line = " ".join(str(text).split())
+    line = " ".join(hide(str(text)).split())
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
     return line if len(line) <= most else f"{line[: most - 1]}…"
 

@@ -12,6 +12,7 @@ from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import FAILED, Score
 from loopworth.comparisons.trace import Trace
 from loopworth.runs.outcome import APART, Exit, Outcome
+from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Usage, Value
 
 ENCODER = msgspec.json.Encoder(enc_hook=str)
@@ -131,5 +132,5 @@ def decoded(value: Any) -> Any:
 
 
 def clean(text: str) -> str:
-    """Text that can be written out: half surrogate pairs become question marks."""
-    return text.encode("utf-8", "replace").decode()
+    """Text that can be written out: half surrogate pairs become question marks, and secrets are masked."""
+    return hide(text).encode("utf-8", "replace").decode()

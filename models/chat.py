@@ -15,6 +15,7 @@ from loopworth.models.spec import ModelSpec
 from loopworth.models.wire import encode
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Stop
+from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Usage
 
 RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
@@ -123,9 +124,7 @@ class ChatModel:
         """The end of a call whose endpoint failed: what it said, and what to do about it."""
         many = f", after {len(exchange.attempts)} attempts" if len(exchange.attempts) > 1 else ""
         note = f"{self.spec.name} at {self.endpoint}: {found.words}{many}; {self.advice(found)}"
-        if self.server.key != "none":
-            note = note.replace(self.server.key, "***")
-        stop = Stop("provider_error", None, note)
+        stop = Stop("provider_error", None, hide(note))
         stop.attempts = tuple(exchange.attempts)  # type: ignore[attr-defined]  # the event shows them
         return stop
 

@@ -12,6 +12,7 @@ from loopworth.models.dialects import Dialect
 from loopworth.models.errors import Trouble
 from loopworth.models.wire import decode
 from loopworth.runs.message import Attempt
+from loopworth.runs.secrets import hide, in_address, learn
 from loopworth.runs.usage import Value
 
 Sleep = Callable[[float], Awaitable[None]]
@@ -93,6 +94,7 @@ class Endpoint:
         self.clock, self.sleep, self.now, self.jitter = clock, sleep, now, jitter
         self.concurrency = 0
         self.users = 0
+        learn(key, *in_address(base_url))
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: Any = None
         self._slots = asyncio.Semaphore()
@@ -141,9 +143,9 @@ class Endpoint:
             exchange.note(None, content)
             return Trouble("down", content, headers)
         try:
-            value = decode(content)
+            value = hide(decode(content))
         except ValueError:
-            value = content.decode("utf-8", "replace")
+            value = hide(content.decode("utf-8", "replace"))
         found = dialect.trouble(status, value, headers, self.now())
         exchange.note(status, found.words if found else "")
         return value if found is None else found
@@ -215,4 +217,4 @@ def cause_of(error: BaseException, seconds: float) -> tuple[str, str]:
         return "timeout", f"none came within {seconds:g} s"
     words = next((text for e in chain[1:] if (text := " ".join(str(e).split()))), "") or type(chain[-1]).__name__
     refused = any(isinstance(e, ConnectionRefusedError) for e in chain)
-    return "", "connection refused" if refused else words[:300]
+    return "", "connection refused" if refused else hide(words)[:300]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
@@ -14,10 +15,12 @@ from loopworth.models.chat import ChatModel
 from loopworth.models.embedding import EmbeddingModel
 from loopworth.models.endpoint import Endpoint, Sleep
 from loopworth.models.local import LocalModel
+from loopworth.models.providers import keys
 from loopworth.models.scripted import ScriptedModel
 from loopworth.models.spec import ModelSpec, spec_faults
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Stop
+from loopworth.runs.secrets import learn
 
 
 class Model(Protocol):
@@ -73,6 +76,7 @@ def open_model(
         raise ValueError(f"{what}: {instead}" if instead else what)
     if spec.provider == "scripted":
         return ScriptedModel(spec.replies, spec.name, sleep)
+    learn(*keys(os.environ))
     seams: Any = {"clock": clock, "sleep": sleep, "now": now, "jitter": jitter}
     if spec.labels is not None:
         return EmbeddingModel(spec)
@@ -80,10 +84,18 @@ def open_model(
         return LocalModel(spec, **seams)
     base_url, key = address(spec), secret(spec)
     if client is not None:
+        learn(*given_keys(client))
         return ChatModel(spec, Endpoint(str(client.base_url), client.api_key or "none", client=client, **seams))
     if key is None:
         return KeylessModel(spec, spec.api_key or spec.traits.key or "")
     return ChatModel(spec, shared_endpoint(base_url, key, spec.provider == "openai", seams))
+
+
+def given_keys(client: Any) -> Iterator[str]:
+    """What a user's own client sends with every request that may be a key."""
+    yield from map(str, client._custom_query.values())
+    headers = client._custom_headers.items()
+    yield from (str(value) for name, value in headers if re.search("auth|key|token|secret", name, re.IGNORECASE))
 
 
 def shared_endpoint(base_url: str, key: str, openai: bool, seams: dict[str, Any]) -> Endpoint:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from loopworth.runs.usage import Value
 
 
@@ -52,3 +54,9 @@ PROVIDERS: dict[str, Provider] = {
 }
 ELSEWHERE = Provider(keyless=True)
 """A server that is known by its `base_url` only."""
+
+
+def keys(environ: Mapping[str, str]) -> Iterator[str]:
+    """The API keys that an environment holds under the variables of the providers."""
+    named = (environ.get(provider.key) for provider in PROVIDERS.values() if provider.key is not None)
+    return filter(None, named)

@@ -27,6 +27,7 @@ from loopworth.runs.message import Message, Reply, Request, ToolCall
 from loopworth.runs.observation import Observation, Status
 from loopworth.runs.outcome import BAD_FINISH, Diverged, Exit, Failed, Fenced, Outcome, Said, Stop, Waiting
 from loopworth.runs.remembered import Remembered
+from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Usage
 from loopworth.runs.world import Decision, Question, World
 
@@ -221,12 +222,12 @@ class Effects:
         began, usage = self.clock(), Usage(0, hold, usd=None, estimated=True)
         request = msgspec.structs.replace(request, max_tokens=hold)
         try:
-            reply = await self.within(id, request, self.deadline(beyond))
+            reply = hide(await self.within(id, request, self.deadline(beyond)))
             usage = reply.usage
         except (Stop, asyncio.CancelledError) as end:
             finish = end.exit if isinstance(end, Stop) else "cancelled"
             usage = Usage(None, None, usd=None) if isinstance(end, Stop) else usage
-            attempts = getattr(end, "attempts", ())
+            attempts = hide(getattr(end, "attempts", ()))
             self.emit(ModelCalled(id, request.model, usage, finish, began, self.clock() - began, attempts))
             raise
         finally:
@@ -327,7 +328,7 @@ class Effects:
             if question.remember and (before := self.remembered.decisions.get(question.hash)) is not None:
                 return msgspec.structs.replace(before, by=f"{before.by} (remembered)".strip())
             began = self.clock()
-            decision = await self.world.gate(question, id)
+            decision = hide(await self.world.gate(question, id))
             self.budget.pause(self.clock() - began)
             if question.remember:
                 self.remembered.decisions[question.hash] = decision
@@ -400,6 +401,7 @@ async def execute(executor: Executor, input: dict[str, Any], fx: Effects) -> Out
         raise
     except Exception as bug:
         outcome = Outcome(None, "harness_error", f"{type(bug).__name__}: {bug}", traceback=traceback.format_exc())
+    outcome = hide(outcome)
     return msgspec.structs.replace(
         outcome, events=fx.trace(), transcript=fx.transcript(), calls=fx.observations(), seconds=fx.clock()
     )

@@ -24,6 +24,7 @@ from loopworth.runs import store_file
 from loopworth.runs.journal import body
 from loopworth.runs.kept import Kept, Score
 from loopworth.runs.outcome import Fenced, Outcome
+from loopworth.runs.secrets import hide
 from loopworth.runs.shelf import EFFECTS, Shelf
 from loopworth.runs.store_file import HOME, StoreFault, place
 from loopworth.runs.stored_journal import StoredJournal
@@ -81,7 +82,7 @@ class Store:
         """Enter a run. A trial is fenced off at its first effect where another process has taken over its comparison,
         whose epoch is then another."""
         journal = StoredJournal(kept.id, 1, self)
-        input = body(kept.input)
+        input = body(hide(kept.input))
         of_comparison = (kept.parent, kept.parent, parent_epoch)
         row = (kept.id, kept.kind, kept.parent, kept.name, kept.file, input, kept.began, 1)
 
@@ -111,9 +112,9 @@ class Store:
         """Enter what a run came to; unless it is `over`, it can be gone on with."""
         used = outcome.usage
         figures = (outcome.model_calls, outcome.tool_calls, body(used), used.tokens, used.usd, outcome.seconds)
-        note = outcome.note.encode("utf-8", "replace").decode()
+        note = hide(outcome.note).encode("utf-8", "replace").decode()
         row = ("done" if over else "unfinished", outcome.exit, note, *figures)
-        text = written(outcome)
+        text = written(msgspec.structs.replace(outcome, note=note, traceback=hide(outcome.traceback)))
 
         def work(db: sqlite3.Connection) -> None:
             if db.execute(FINISH, (*row, journal.run, journal.epoch)).rowcount != 1:

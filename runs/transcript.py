@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loopworth.runs.message import Message, user
+from loopworth.runs.secrets import hide
 
 if TYPE_CHECKING:
     from loopworth.runs.effects import Effects
@@ -24,7 +25,7 @@ class Transcript:
 
     def add(self, *messages: Message) -> None:
         """Say something to the model."""
-        for message in messages:
+        for message in map(hide, messages):
             self.seen.append(message)
             self._fx.record(message)
 

@@ -1,12 +1,15 @@
 """How tests run: property tests on the same examples every time, and without a deadline, since a busy machine breaks no
-rule; and no test writes into the checkout's own run store."""
+rule; no test writes into the checkout's own run store, and none knows another's keys."""
 
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+from loopworth.runs.secrets import KNOWN
 
 settings.register_profile("loopworth", deadline=None, derandomize=True)
 settings.load_profile("loopworth")
@@ -18,3 +21,10 @@ def own_store(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     store = tmp_path_factory.mktemp("store") / "runs.db"
     monkeypatch.setenv("LOOPWORTH_STORE", str(store))
     return store
+
+
+@pytest.fixture(autouse=True)
+def no_secrets() -> Iterator[None]:
+    """The made-up keys of a test are none to the next one."""
+    yield
+    KNOWN.forget()

@@ -17,6 +17,7 @@ from loopworth.runs.journal import Asked, digest
 from loopworth.runs.message import ToolCall, readable
 from loopworth.runs.observation import FAILED, Observation, Status
 from loopworth.runs.outcome import Failed, Outcome, Stop, passes
+from loopworth.runs.secrets import hide
 from loopworth.runs.world import Question
 from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.tools.gate import question
@@ -59,8 +60,9 @@ class Invocation:
         return await self.recorded(asked, accepted.arguments) or await self.made(asked, accepted)
 
     def say(self, status: Status, content: str, **fields: Any) -> Observation:
+        """The observation of this call; nothing it holds shows a secret."""
         seconds = self.fx.clock() - self.began
-        return Observation(self.call.id, self.tool.name, status, content, seconds=seconds, **fields)
+        return hide(Observation(self.call.id, self.tool.name, status, content, seconds=seconds, **fields))
 
     async def gate(self, accepted: Accepted) -> Accepted | Observation:
         """A person's decision, bound to the exact arguments; what they changed is checked like any other call."""
@@ -175,7 +177,7 @@ class Invocation:
         if error is not None:
             return self.failed(error, arguments)
         try:
-            full = plain(value)
+            full = hide(plain(value))
         except Exception as why:
             return self.failed(why, arguments)
         full = kept(keeping(self.tool.keep), full)
@@ -227,7 +229,7 @@ def described(error: BaseException) -> str:
     if isinstance(error, Unserialisable):
         return f"it returned {error}, which cannot be made plain data"
     try:
-        said = readable(str(error)).strip()
+        said = hide(readable(str(error))).strip()
     except Exception:
         said = ""
     return f"{type(error).__name__}: {said[:MOST_SAID]}" if said else f"{type(error).__name__} (without a message)"

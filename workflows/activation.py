@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
+from loopworth.models.providers import keys
 from loopworth.runs.budget import Budget
 from loopworth.runs.effects import Effects, execute
 from loopworth.runs.journal import Journal
 from loopworth.runs.outcome import Outcome
+from loopworth.runs.secrets import hide, learn
 from loopworth.runs.world import World
 from loopworth.workflows.compile import Compiled
 
@@ -19,12 +22,15 @@ async def activate(
 
     `run` names it, so that a run that goes on calls its writes by the same keys.
 
-    What the journal shows as spent is spent, and the run's clock goes on from its last record. Raises `Diverged`.
+    What the journal shows as spent is spent, and the run's clock goes on from its last record. The keys that the
+    environment holds are secrets from now on, also in the input. Raises `Diverged`.
     """
     budget = Budget(compiled.limits)
     offset = 0.0
     if journal is not None and journal.records:
         budget.restore(journal.records, compiled.tools.allowed_failures())
         offset = max(record.ended for record in journal.records.values())
+    learn(*keys(os.environ))
+    input = hide(input)
     fx = Effects(world, journal, budget, compiled.tools, offset=offset, run=run)
     return await execute(compiled.executor, input, fx)

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from loopworth.runs.secrets import NAMED, learn
 from loopworth.tools.fault import ToolFault
 from loopworth.tools.tool import Tool
 from loopworth.workflows import spec
@@ -192,6 +193,7 @@ def secret(name: str, spot: Spotted, environ: Mapping[str, str] | None) -> str:
         return UNREAD
     if name not in environ:
         raise WorkflowFault([spot.below("env").fault(f"the environment variable {name} is not set", f"set {name}")])
+    learn(environ[name], least=NAMED)
     return environ[name]
 
 

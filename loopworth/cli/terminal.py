@@ -1,4 +1,5 @@
-"""What reaches the terminal. Data (from models, tools, tasks and files) is shown as text, never obeyed."""
+"""What reaches the terminal. Data (from models, tools, tasks and files) is shown as text, never obeyed, and without the
+known secrets."""
 
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ from typing import Any, TextIO, cast
 import msgspec
 from rich.console import Console
 from rich.text import Text
+
+from loopworth.runs.secrets import hide
 
 UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that move the cursor, hide text, change its direction, or have no meaning here."""
@@ -37,7 +40,7 @@ def spelled(character: str) -> str:
 def shown(value: Any, style: str = "", lines: bool = True) -> Text:
     """Any value for a person: a text as itself, another value as its JSON; no markup, no control characters."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return Text(safe(text, lines), style=style)
+    return Text(safe(hide(text), lines), style=style)
 
 
 def headed(name: str, value: Text) -> Text:
@@ -84,7 +87,7 @@ def complain(message: str) -> None:
 
 def write_json(value: Any) -> None:
     """The one JSON document on standard output: plain ASCII, so nothing in it can reach the terminal raw."""
-    text = json.dumps(plain(value), indent=2, default=str)
+    text = json.dumps(hide(plain(value)), indent=2, default=str)
     results().write(text.replace("\x7f", "\\u007f") + "\n")
     results().flush()
 

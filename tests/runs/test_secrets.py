@@ -1,0 +1,171 @@
+"""Secrets: whatever spelling a known value comes in, it is masked, and nothing else is."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import logging
+import string
+import urllib.parse
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopworth.runs.message import Reply, ToolCall
+from loopworth.runs.secrets import KEY, MASK, Secrets, hide, in_address, learn
+
+KEYS = (
+    "sk-proj-AbC_d3f/9hIjK+LmN==",
+    'pass"w\\ord & <s>',
+    "schlüssel-ß-2026",
+    "-----BEGIN\nKEY-----\nx1y2z3",
+    "12345678",
+)
+
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "as it is": str,
+    "JSON": json.dumps,
+    "JSON, in full Unicode": lambda key: json.dumps(key, ensure_ascii=False),
+    "JSON in JSON": lambda key: json.dumps(json.dumps(key)),
+    "JSON with escaped slashes": lambda key: json.dumps(key).replace("/", "\\/"),
+    "every sign as \\u": lambda key: escaped(key),
+    "a Python literal": repr,
+    "bytes of Python": lambda key: repr(key.encode()),
+    "URL": lambda key: urllib.parse.quote(key, safe=""),
+    "URL, small hex": lambda key: lowered(urllib.parse.quote(key, safe="")),
+    "URL, twice": lambda key: urllib.parse.quote(urllib.parse.quote(key, safe=""), safe=""),
+    "form": urllib.parse.quote_plus,
+    "every octet as %": lambda key: "".join(f"%{octet:02x}" for octet in key.encode()),
+    "HTML": html.escape,
+    "HTML in JSON": lambda key: json.dumps(html.escape(key)),
+    "HTML, by number": lambda key: "".join(f"&#{ord(sign)};" for sign in key),
+    "hex": lambda key: key.encode().hex(),
+    "HEX": lambda key: key.encode().hex().upper(),
+    **{
+        f"base 64 after {before}, {name}": lambda key, before=before, make=make: make(
+            b"x" * before + key.encode() + b"yz"
+        ).decode()
+        for before in range(3)
+        for name, make in {"std": base64.b64encode, "url": base64.urlsafe_b64encode}.items()
+    },
+}
+
+
+def escaped(text: str) -> str:
+    """As JSON may write any sign."""
+    data = text.encode("utf-16-be").hex()
+    return "".join(f"\\u{data[k : k + 4]}" for k in range(0, len(data), 4))
+
+
+def lowered(text: str) -> str:
+    """The escapes of a URL in small letters."""
+    return "".join(f"%{part[:2].lower()}{part[2:]}" if k else part for k, part in enumerate(text.split("%")))
+
+
+def left(key: str, text: str) -> list[str]:
+    """The spellings of a key that can still be read in a text."""
+    return [name for name, spell in SPELLINGS.items() if spell(key).strip("\"'b=")[3:-4] in text]
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_a_secret_is_masked_in_every_spelling(key: str, name: str) -> None:
+    """With what stands around it left."""
+    shown = Secrets({key: False}).text(f"before {SPELLINGS[name](key)} after")
+    assert MASK in shown
+    assert shown.startswith("before ")
+    assert shown.endswith(" after")
+    assert left(key, shown) == []
+
+
+secret = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=KEY, max_size=40).filter(
+    lambda text: text == text.strip() and len(set(text)) > 3
+)
+
+
+@given(secret, st.sampled_from(sorted(SPELLINGS)), st.text(max_size=30))
+def test_no_secret_is_found_in_what_is_shown(key: str, name: str, around: str) -> None:
+    """For any secret, in any spelling, between any text."""
+    shown = Secrets({key: False}).text(f"{around} {SPELLINGS[name](key)} {around}")
+    assert MASK in shown
+    assert key not in shown
+
+
+@given(st.text(alphabet=string.printable, max_size=400))
+def test_a_text_without_a_secret_stays_as_it_is(text: str) -> None:
+    """Nothing is masked by chance."""
+    secrets = Secrets({KEYS[0]: False, KEYS[1]: False})
+    assert secrets.text(text) == text
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_value_is_masked_at_any_depth(key: str) -> None:
+    """In texts, names of fields, arguments that are JSON, and our own values; the value itself is not changed."""
+    learn(key)
+    arguments = json.dumps({"token": key})
+    reply = Reply({"role": "assistant", "content": [{"type": "text", "text": key}]}, (ToolCall("1", "t", arguments),))
+    value = {"a": [reply, (key, {key: 1})], "b": 7}
+    shown = hide(value)
+    assert left(key, repr(shown)) == []
+    assert json.loads(shown["a"][0].calls[0].arguments) == {"token": MASK}
+    assert value["a"][1][0] == key
+
+
+def test_a_number_that_is_a_secret_is_masked() -> None:
+    """A tool may give a PIN back as a number."""
+    learn("12345678")
+    assert hide({"pin": 12345678, "n": 7, "ok": True}) == {"pin": MASK, "n": 7, "ok": True}
+
+
+def test_a_value_without_a_secret_is_the_same_object() -> None:
+    """It is not copied."""
+    learn(KEYS[0])
+    value = {"a": ["b", {"c": 1}]}
+    assert hide(value) is value
+
+
+def test_short_values_are_secret_only_by_name_and_as_words() -> None:
+    """`eu` in the environment would else be masked in every text."""
+    learn("tiny", "hunter2")
+    assert hide("tiny hunter2") == "tiny hunter2"
+    learn("eu", "hunter2", least=4)
+    assert hide("eu hunter2, hunter22 and shunter2") == "eu ***, hunter22 and shunter2"
+
+
+def test_what_no_codec_takes_is_masked_too() -> None:
+    """Half a surrogate pair has no JSON."""
+    learn(KEYS[0])
+    assert hide({"a": f"\ud800 {KEYS[0]}"}) == {"a": "\ud800 ***"}
+
+
+def test_the_secrets_of_an_address_are_its_password_and_its_query() -> None:
+    """Some endpoints take their key there."""
+    assert list(in_address("https://me:pass-word@host/v1?key=abcdefgh&n=1")) == ["pass-word", "abcdefgh", "1"]
+    assert list(in_address("http://[::1")) == []
+
+
+def test_no_log_line_holds_a_secret(caplog: pytest.LogCaptureFixture) -> None:
+    """In the message, its arguments, a traceback, or the stack; of any library, since records are made without it."""
+    learn(KEYS[0])
+    log = logging.getLogger("httpcore.http11")
+    with caplog.at_level(logging.DEBUG):
+        log.debug("send %r", [(b"Authorization", f"Bearer {KEYS[0]}".encode())])
+        log.debug("GET https://host/?key=%s", urllib.parse.quote(KEYS[0], safe=""))
+        try:
+            raise ValueError(KEYS[0])
+        except ValueError:
+            log.exception("failed")
+    assert left(KEYS[0], caplog.text) == []
+    assert caplog.text.count(MASK) == 3
+    assert "ValueError" in caplog.text
+
+
+def test_a_log_call_with_wrong_arguments_is_left_to_logging(caplog: pytest.LogCaptureFixture) -> None:
+    """A bug of a caller is reported as ever."""
+    learn(KEYS[0])
+    with caplog.at_level(logging.DEBUG):
+        record = logging.getLogRecordFactory()("a", logging.INFO, "f", 1, "%d", ("x",), None)
+    assert record.args == ("x",)
