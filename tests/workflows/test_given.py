@@ -83,7 +83,7 @@ def test_a_new_tool_says_its_effect(tmp_path: pathlib.Path) -> None:
     [fault] = caught.value.faults
     assert (fault.file, fault.line) == (__file__, pay.__code__.co_firstlineno)
     assert fault.instead == 'if it is new, say what it does: {"python": …, "effect": "read"}'
-    with pytest.raises(WorkflowFault, match="did you mean 'pay'?"):
+    with pytest.raises(WorkflowFault, match=r"did you mean 'pay'\?"):
         loopworth.compile(tmp_path / "outer.yaml", tools={"pya": pay})
 
 

@@ -1,0 +1,205 @@
+"""What a program gives a comparison: models, tools and arms of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import pathlib
+import sys
+from typing import Any
+
+import pytest
+
+import loopworth
+from loopworth import Effects, Outcome, Reply, Request, ToolCall
+from loopworth.comparisons.comparison import load
+from loopworth.comparisons.keeper import changed, latest
+from loopworth.workflows.faults import WorkflowFault
+
+ASKS = """
+workflow: asks
+shape: pipeline
+input: {question: str}
+model: {name: ollama/m, temperature: TEMPERATURE}
+tools: {look: {python: "code:look", effect: EFFECT, inline: true}}
+steps:
+  - {id: seen, call: look, with: {at: "{{ question }}"}}
+  - {id: said, ask: "{{ question }} {{ seen }}"}
+answer: "{{ said }}"
+"""
+OUTER = """
+workflow: outer
+shape: pipeline
+input: {question: str}
+steps:
+  - {id: said, run: inner.yaml, with: {question: "{{ question }}"}}
+answer: "{{ said }}"
+"""
+CODE = """
+def look(at: str) -> str:
+    return "in code"
+"""
+COMPARISON = """
+comparison: c
+tasks: tasks.jsonl
+score: equals
+arms:
+  warm: {workflow: warm.yaml}
+  cold: {workflow: cold.yaml}
+"""
+
+
+def written(folder: pathlib.Path, comparison: str = COMPARISON, effect: str = "read", n: int = 3) -> pathlib.Path:
+    for name, heat in (("warm", "1"), ("cold", "0")):
+        (folder / f"{name}.yaml").write_text(ASKS.replace("TEMPERATURE", heat).replace("EFFECT", effect))
+    (folder / "code.py").write_text(CODE)
+    (folder / "comparison.yaml").write_text(comparison)
+    rows = [{"question": f"q{k}", "expected": f"Q{k} IN CODE"} for k in range(n)]
+    (folder / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return folder / "comparison.yaml"
+
+
+def shouts(request: Request) -> str:
+    return str(request.messages[-1]["content"]).upper()
+
+
+def look(at: str) -> str:
+    """Look somewhere else."""
+    return "elsewhere"
+
+
+def compared(path: pathlib.Path, **given: Any) -> loopworth.Result:
+    return asyncio.run(loopworth.compare(path, **given))
+
+
+def rights(result: loopworth.Result) -> dict[str, int]:
+    return {arm.name: sum(bool(t.right) for t in result.final if t.arm == arm.name) for arm in result.comparison.arms}
+
+
+def test_a_model_stands_in_for_one_that_the_files_name_in_every_arm(tmp_path: pathlib.Path) -> None:
+    """Under each of its settings; and the report says who really answered."""
+    result = compared(written(tmp_path), models={"ollama/m": shouts})
+    assert rights(result) == {"warm": 3, "cold": 3}
+    assert [arm.models for arm in result.comparison.arms] == [("python/shouts",), ("python/shouts",)]
+
+
+def test_two_models_of_one_name_are_told_apart(tmp_path: pathlib.Path) -> None:
+    """Each arm is asked by its own, and the report does not take them for one."""
+    keys = {spec.key for arm in load(written(tmp_path)).arms for spec in arm.workflow.models.values()}
+    whispers = lambda request: shouts(request).lower()
+    same = lambda request: shouts(request)
+    result = compared(tmp_path / "comparison.yaml", models=dict(zip(sorted(keys), (whispers, same), strict=True)))
+    assert sorted(rights(result).values()) == [0, 3]
+    assert sorted(arm.models for arm in result.comparison.arms) == [("python/<lambda>",), ("python/<lambda>-2",)]
+
+
+class Counted:
+    """A model that says what it used, and must stay open."""
+
+    closed = False
+
+    async def reply(self, request: Request, seconds: float | None) -> Reply:
+        return Reply({"role": "assistant", "content": shouts(request)}, text=shouts(request))
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def test_a_given_model_is_left_open(tmp_path: pathlib.Path) -> None:
+    """Who opened it closes it."""
+    model = Counted()
+    assert rights(compared(written(tmp_path), models={"ollama/m": model})) == {"warm": 3, "cold": 3}
+    assert not model.closed
+
+
+def test_a_tool_stands_in_for_one_that_the_files_name(tmp_path: pathlib.Path) -> None:
+    """In every arm."""
+    result = compared(written(tmp_path), models={"ollama/m": shouts}, tools={"look": look})
+    assert rights(result) == {"warm": 0, "cold": 0}
+
+
+class Looks:
+    """An executor: look, then shout."""
+
+    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
+        seen = await fx.tool("look", ToolCall("1", "look", {"at": input["question"]}))
+        reply = await fx.model(
+            "ask", Request([{"role": "user", "content": f"{input['question']} in code"}], "ollama/m")
+        )
+        return Outcome(reply.text if seen.status == "ok" else None)
+
+
+READS = {"look": {"python": look, "effect": "read"}}
+
+
+def test_an_executor_is_an_arm_after_those_of_the_file(tmp_path: pathlib.Path) -> None:
+    """It is run, scored and counted as they are, and must earn the place as they must."""
+    result = compared(written(tmp_path), models={"ollama/m": shouts}, tools=READS, arms={"mine": Looks()})
+    assert rights(result)["mine"] == 3
+    assert [(t.model_calls, t.tool_calls) for t in result.final if t.arm == "mine"] == [(1, 1)] * 3
+    assert result.verdict is not None
+    assert [(one.arm, one.against) for one in result.verdict.arms][-1][0] == "mine"
+
+
+def test_a_compiled_workflow_is_an_arm(tmp_path: pathlib.Path) -> None:
+    """With tools of its own, say."""
+    path = written(tmp_path)
+    made = loopworth.compile(tmp_path / "cold.yaml", tools={"look": look})
+    assert rights(compared(path, models={"ollama/m": shouts}, arms={"other": made})) == {
+        "warm": 3,
+        "cold": 3,
+        "other": 0,
+    }
+
+
+def test_an_arm_is_held_to_what_the_file_allows(tmp_path: pathlib.Path) -> None:
+    """Its name is new, its writes are allowed, its gates are answered, and the tasks have what it takes."""
+    path, models = written(tmp_path), {"ollama/m": shouts}
+    with pytest.raises(ValueError, match="the file has an arm 'cold'"):
+        compared(path, models=models, tools=READS, arms={"cold": Looks()})
+    writes = {"look": {"python": look, "effect": "write"}}
+    with pytest.raises(ValueError, match=r"the arm 'mine' may write \(look\), once for every task"):
+        compared(path, models=models, arms={"mine": loopworth.compile(tmp_path / "cold.yaml", tools=writes)})
+    gated = {"look": {"python": look, "approval": "required"}}
+    with pytest.raises(ValueError, match=r"the arm 'mine' may reach a gate \(look\)"):
+        compared(path, models=models, arms={"mine": loopworth.compile(tmp_path / "cold.yaml", tools=gated)})
+    (tmp_path / "more.yaml").write_text(
+        "workflow: m\nshape: pipeline\ninput: {topic: str}\nsteps: [{set: 1}]\nanswer: x"
+    )
+    with pytest.raises(WorkflowFault, match="task '1' has no field 'topic'"):
+        compared(path, models=models, arms={"mine": tmp_path / "more.yaml"})
+
+
+def test_a_model_that_no_arm_asks_is_a_slip(tmp_path: pathlib.Path) -> None:
+    """An executor may ask any."""
+    path = written(tmp_path)
+    with pytest.raises(LookupError, match="nothing asks a model 'ollama/mm': did you mean 'ollama/m'"):
+        compared(path, models={"ollama/mm": shouts})
+    both = {"ollama/m": shouts, "other": shouts}
+    assert rights(compared(path, models=both, tools=READS, arms={"mine": Looks()}))["mine"] == 3
+
+
+def test_what_was_given_is_part_of_what_a_comparison_is_made_of(tmp_path: pathlib.Path) -> None:
+    """Without it, the comparison cannot be gone on with: other models would answer the rest."""
+    path, store = written(tmp_path), loopworth.Store(tmp_path / "runs.db")
+    compared(path, models={"ollama/m": shouts}, tools=READS, arms={"mine": Looks()}, store=store)
+    comparison = load(path)
+    kept = latest(store.shelf(), comparison)
+    store.close()
+    assert kept is not None
+    found = changed(kept.input, comparison)
+    assert {"the arm 'mine' given in Python", "the model 'ollama/m' given in Python"} < {*found}
+    assert any(name.endswith("test_given.py") for name in found)
+
+
+def test_the_code_of_tools_in_sub_workflows_is_part_of_it_too(tmp_path: pathlib.Path) -> None:
+    """A function that changed is noticed wherever it is called."""
+    path = written(tmp_path)
+    (tmp_path / "inner.yaml").write_text((tmp_path / "warm.yaml").read_text().replace("code:look", "deep:look"))
+    (tmp_path / "warm.yaml").write_text(OUTER)
+    (tmp_path / "deep.py").write_text(CODE)
+    before = {"files": load(path).files, "tasks": ""}
+    assert "deep.py" in before["files"]
+    (tmp_path / "deep.py").write_text(CODE + "# changed\n")
+    sys.modules.pop("deep", None)
+    assert changed(before, load(path)) == ["deep.py"]
