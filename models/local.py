@@ -21,10 +21,12 @@ import msgspec
 from loopworth.models.chat import ChatModel
 from loopworth.models.endpoint import Endpoint
 from loopworth.models.errors import Unavailable
+from loopworth.models.quote import quote
 from loopworth.models.spec import ModelSpec
 from loopworth.models.weights import CHAT, ready
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Stop
+from loopworth.runs.usage import Quote
 
 SLOTS = 2
 MOST_OUTPUT = 512
@@ -157,6 +159,10 @@ class LocalModel:
             if self.chat is None or self.chat.server is not endpoint:
                 self.chat = ChatModel(self.spec, endpoint, MOST_OUTPUT)
             return self.chat
+
+    def quote(self, request: Request) -> Quote:
+        """What a call may come to, before it is made: tokens only."""
+        return quote(self.spec, request)
 
     async def reply(self, request: Request, seconds: float | None) -> Reply:
         try:

@@ -1,20 +1,24 @@
 """Limits as values, and the one place where they are checked.
 
 A budget is a link in a chain: a sub-workflow's budget, or a step's timeout, hangs under its parent's, and what is spent
-is charged to every link. A call is *admitted* before it is made, which holds its output tokens, and *settled* after.
+is charged to every link. A call is *admitted* before it is made, which holds what it may take (its output limit, and
+what its prompt is thought to be), and *settled* after.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 from typing import Literal
 
 from loopworth.runs.journal import Record, reader
 from loopworth.runs.message import Reply
 from loopworth.runs.observation import FAILED, Observation
 from loopworth.runs.outcome import Exit, Stop
-from loopworth.runs.usage import Usage, Value
+from loopworth.runs.usage import Hold, Metered, Quote, Usage, Value
+
+UNQUOTED = Quote()
 
 
 class Limits(Value, frozen=True):
@@ -31,17 +35,19 @@ class Budget:
     """What is left to spend under `path`. Once a limit is hit it stays hit, so that parallel calls stop too."""
 
     __slots__ = (
-        *("above", "failures", "freed", "held", "hit", "limits", "path", "start"),
-        *("tokens", "tool_calls", "turns", "usd"),
+        *("above", "failing", "failures", "flying", "freed", "held", "held_usd", "hit", "limits", "metered", "path"),
+        *("start", "tokens", "tool_calls", "turns", "usd"),
     )
 
     def __init__(self, limits: Limits, path: str = "", above: Budget | None = None, start: float = 0.0) -> None:
         self.limits, self.path, self.above, self.start = limits, path, above, start
-        self.turns = self.tool_calls = self.tokens = self.held = 0
-        self.usd = 0.0
+        self.turns = self.tool_calls = self.tokens = self.held = self.flying = 0
+        self.usd = self.held_usd = 0.0
         self.failures: dict[str, int] = {}
+        self.failing = ""
         self.hit: Exit | None = None
         self.freed: asyncio.Event | None = None
+        self.metered: bool = any(link.limits.tokens is not None or link.limits.usd is not None for link in self.chain())
 
     def chain(self) -> Iterator[Budget]:
         """This budget and all above it, innermost first."""
@@ -51,39 +57,61 @@ class Budget:
             link = link.above
 
     async def admit(
-        self, kind: Literal["model", "tool"], want: int, clock: Callable[[], float], beyond: bool = False
-    ) -> int:
-        """Hold up to `want` output tokens in the whole chain and count the call; returns the tokens granted.
+        self,
+        kind: Literal["model", "tool"],
+        want: int,
+        clock: Callable[[], float],
+        beyond: bool = False,
+        quote: Quote = UNQUOTED,
+    ) -> Hold:
+        """Hold what a call may take in the whole chain, up to `want` output tokens, and count the call.
 
         Waits for calls in flight when only what they hold is missing. Raises `Stop` with the limit and its owner.
         `beyond` lets a last word past this budget's own limits; it is charged all the same.
         """
-        while (grant := self.grant(kind, want, clock(), beyond)) is None:
-            blocker = next(b for b in self.chain() if b.limits.tokens is not None and b.held)
-            blocker.freed = blocker.freed or asyncio.Event()
-            await blocker.freed.wait()
+        while isinstance(hold := self.grant(kind, want, clock(), beyond, quote), Budget):
+            hold.freed = hold.freed or asyncio.Event()
+            await hold.freed.wait()
         for link in self.chain():
-            link.held += grant
+            link.held += hold.tokens
+            link.held_usd += hold.usd
             if kind == "model":
                 link.turns += 1
+                link.flying += 1
             else:
                 link.tool_calls += 1
-        return grant
+        return hold
 
-    def grant(self, kind: str, want: int, now: float, beyond: bool) -> int | None:
-        """The output tokens that may be held now; None where calls in flight hold what is missing."""
-        granted, short = want, False
-        for link in self.chain():
-            if beyond and link is self:
-                continue
+    def grant(self, kind: str, want: int, now: float, beyond: bool, quote: Quote) -> Hold | Budget:
+        """What may be held now; the link whose calls in flight hold what is missing, where they do.
+
+        The outermost limit counts: what it ends is what an inner one is part of.
+        """
+        links = [link for link in self.chain() if not (beyond and link is self)][::-1]
+        for link in links:
             if limit := link.over(kind, now):
-                link.hit = limit
-                raise Stop(limit, link.path, link.words(limit))
-            if link.limits.tokens is not None and want:
-                left = link.limits.tokens - link.tokens - link.held
-                short = short or (left < want and link.held > 0)
-                granted = min(granted, left)
-        return None if short else granted
+                raise link.stop(limit)
+        if kind == "tool":
+            return Hold()
+        short, granted, owner = None, want, ""
+        for link in links:
+            for which, left in link.room(quote):
+                if left < want and link.flying:
+                    return link
+                if left < 1:
+                    raise link.stop(which, f", and the next call may pass it: {link.spent(which)}")
+                if left < granted:
+                    granted, short, owner = int(left), which, link.path
+        return Hold(quote.input, granted, quote.usd + granted * quote.each, short, owner)
+
+    def room(self, quote: Quote) -> Iterator[tuple[Metered, float]]:
+        """The output tokens that each limit in tokens or dollars leaves to a call."""
+        limits = self.limits
+        if limits.tokens is not None:
+            yield "token_limit", limits.tokens - self.tokens - self.held - quote.input
+        if limits.usd is not None and (quote.usd or quote.each):
+            left = limits.usd - self.usd - self.held_usd - quote.usd
+            yield "cost_limit", left / quote.each if quote.each else (inf if left >= 0 else 0.0)
 
     def over(self, kind: str, now: float) -> Exit | None:
         """The limit that forbids another call of this kind, if any."""
@@ -103,7 +131,12 @@ class Budget:
             return "time_limit"
         return None
 
-    def words(self, limit: Exit) -> str:
+    def stop(self, limit: Exit, why: str = "") -> Stop:
+        """The end at a limit of this budget, which stays hit."""
+        self.hit = limit
+        return Stop(limit, self.path, self.words(limit) + why)
+
+    def words(self, limit: str) -> str:
         """The limit that was hit, as the author wrote it."""
         limits = self.limits
         said = {
@@ -112,27 +145,35 @@ class Budget:
             "token_limit": f"tokens: {limits.tokens}",
             "cost_limit": f"usd: {limits.usd}",
             "time_limit": f"time: {limits.time:g}s" if limits.time is not None else "",
-            "tool_failures": ", ".join(f"{tool} failed {n} times" for tool, n in self.failures.items()),
+            "tool_failures": f"{self.failing} failed {self.failures.get(self.failing, 0)} times",
         }
         return said.get(limit, "")
 
-    def settle(self, hold: int, usage: Usage) -> None:
-        """Give back what was held and charge what was used; unknown output is charged as it was held."""
-        spent = (usage.input or 0) + (hold if usage.output is None else usage.output)
+    def spent(self, limit: str) -> str:
+        return f"{self.usd:.6g} is spent" if limit == "cost_limit" else f"{self.tokens} are spent"
+
+    def settle(self, hold: Hold, usage: Usage) -> None:
+        """Give back what was held and charge what was used; what is unknown is charged as it was held."""
         for link in self.chain():
-            link.held -= hold
-            link.tokens += spent
-            link.usd += usage.usd or 0.0
+            link.flying -= 1
+            link.held -= hold.tokens
+            link.held_usd = link.held_usd - hold.usd if link.flying else 0.0
+            link.charge(hold, usage)
             if link.freed is not None:
                 link.freed.set()
                 link.freed = None
+
+    def charge(self, hold: Hold, usage: Usage) -> None:
+        self.tokens += hold.input if usage.input is None else usage.input
+        self.tokens += hold.output if usage.output is None else usage.output
+        self.usd += hold.usd if usage.usd is None else usage.usd
 
     def failed(self, tool: str, allowed: int | None) -> None:
         """Count a failure of `tool`; the run's own budget is hit when it has failed `allowed` times."""
         for link in self.chain():
             link.failures[tool] = failures = link.failures.get(tool, 0) + 1
             if link.above is None and allowed is not None and failures >= allowed:
-                link.hit = "tool_failures"
+                link.hit, link.failing = "tool_failures", tool
 
     def pause(self, seconds: float) -> None:
         """Take a wait for a person out of the time of the whole chain."""
@@ -149,10 +190,9 @@ class Budget:
                 continue
             self.start = min(self.start, record.began)
             if record.kind == "model":
-                usage = reply_of(record.body).usage
+                reply = reply_of(record.body)
                 self.turns += 1
-                self.tokens += usage.counted
-                self.usd += usage.usd or 0.0
+                self.charge(reply.held, reply.usage)
             elif record.kind == "tool":
                 self.tool_calls += 1
                 seen = observation_of(record.body)
@@ -160,7 +200,7 @@ class Budget:
                     self.failures[seen.tool] = failures = self.failures.get(seen.tool, 0) + 1
                     most = allowed.get(seen.tool)
                     if self.above is None and most is not None and failures >= most:
-                        self.hit = "tool_failures"
+                        self.hit, self.failing = "tool_failures", seen.tool
 
     def deadline(self) -> tuple[float, Budget] | None:
         """When the first `time` limit of the chain ends, on the run's clock, and whose it is."""

@@ -15,6 +15,7 @@ import os
 import traceback
 from collections.abc import Awaitable
 from contextlib import nullcontext
+from math import inf
 from typing import Any, Protocol
 
 import msgspec
@@ -28,7 +29,7 @@ from loopworth.runs.observation import Observation, Status
 from loopworth.runs.outcome import BAD_FINISH, Diverged, Exit, Failed, Fenced, Outcome, Said, Stop, Waiting
 from loopworth.runs.remembered import Remembered
 from loopworth.runs.secrets import hide
-from loopworth.runs.usage import Usage
+from loopworth.runs.usage import Hold, Quote, Usage
 from loopworth.runs.world import Decision, Question, World
 
 GRACE = 0.2
@@ -205,7 +206,7 @@ class Effects:
         else:
             reply = await self.ask(id, asked, request, beyond)
         if reply.finish in BAD_FINISH:
-            raise self.ended(reply, request)
+            raise self.ended(reply, request, beyond)
         return reply
 
     def answered(self, id: str, request: Request, reply: Reply, began: float) -> Reply:
@@ -217,12 +218,11 @@ class Effects:
 
     async def ask(self, id: str, asked: Asked, request: Request, beyond: bool) -> Reply:
         """Admit, call, settle, tell, keep: the live half of `model`. What was paid is told before the run can end."""
-        want = request.max_tokens or MOST_OUTPUT
-        hold = await self.admit(id, asked, want, beyond)
-        began, usage = self.clock(), Usage(0, hold, usd=None, estimated=True)
-        request = msgspec.structs.replace(request, max_tokens=hold)
+        hold = await self.admit(id, asked, request, beyond)
+        began, usage = self.clock(), cut_short(hold)
+        request = msgspec.structs.replace(request, max_tokens=hold.output)
         try:
-            reply = hide(await self.within(id, request, self.deadline(beyond)))
+            reply = hide(await self.within(id, request, self.deadline(beyond), hold))
             usage = reply.usage
         except (Stop, asyncio.CancelledError) as end:
             finish = end.exit if isinstance(end, Stop) else "cancelled"
@@ -232,18 +232,18 @@ class Effects:
             raise
         finally:
             self.budget.settle(hold, usage)
-        if reply.finish == "length" and hold < want:
-            limit = f"only {hold} of {want} output tokens were left"
-            reply = msgspec.structs.replace(reply, note=reply.note or limit)
+        if None in (usage.input, usage.output, usage.usd) or (hold.limit and reply.finish == "length"):
+            reply = msgspec.structs.replace(reply, held=hold)
         self.answered(id, request, reply, began)
         await self.keep(id, asked, "model", reply, began)
         return reply
 
-    async def admit(self, id: str, asked: Asked, want: int, beyond: bool) -> int:
+    async def admit(self, id: str, asked: Asked, request: Request, beyond: bool) -> Hold:
         """Admission of a model call. A refusal is decided once, so it is part of the journal."""
-        began = self.clock()
+        began, want = self.clock(), request.max_tokens or MOST_OUTPUT
+        quote = self.world.quote(request) if self.budget.metered else Quote()
         try:
-            return await self.budget.admit("model", want, self.clock, beyond)
+            return await self.budget.admit("model", want, self.clock, beyond, quote)
         except Stop as stop:
             self.emit(LimitHit(id, stop.exit, stop.owner or ""))
             await self.keep(id, asked, "limit", (stop.exit, stop.owner, stop.note), began)
@@ -254,7 +254,7 @@ class Effects:
         budget = self.budget.above if beyond else self.budget
         return None if budget is None else budget.deadline()
 
-    async def within(self, id: str, request: Request, end: tuple[float, Budget] | None) -> Reply:
+    async def within(self, id: str, request: Request, end: tuple[float, Budget] | None, hold: Hold) -> Reply:
         """Call the model; it stops itself at the deadline, and is cut a little after."""
         if end is None:
             return await self.world.model(request, id, None)
@@ -264,18 +264,17 @@ class Effects:
             async with asyncio.timeout(left + GRACE):
                 return await self.world.model(request, id, left)
         except TimeoutError:
-            held = Usage(0, request.max_tokens or 0, usd=None, estimated=True)
-            return Reply({}, finish="time_limit", usage=held, seconds=self.clock() - began)
+            return Reply({}, finish="time_limit", usage=cut_short(hold), seconds=self.clock() - began)
 
-    def ended(self, reply: Reply, request: Request) -> Stop:
+    def ended(self, reply: Reply, request: Request, beyond: bool) -> Stop:
         """The stop that a reply's bad finish means."""
         exit: Exit = BAD_FINISH[reply.finish]
         if exit == "time_limit":
-            end = self.budget.deadline()
+            end = self.deadline(beyond)
             return Stop(exit, end[1].path if end else None, reply.note or (end[1].words(exit) if end else ""))
-        spent = (b for b in self.budget.chain() if b.limits.tokens is not None and b.tokens >= b.limits.tokens)
-        if exit == "truncated" and (short := next(spent, None)) is not None:
-            return Stop("token_limit", short.path, short.words("token_limit"))
+        if exit == "truncated" and (limit := reply.held.limit):
+            owner = next(b for b in self.budget.chain() if b.path == reply.held.owner)
+            return owner.stop(limit, f", which left {reply.held.output} tokens for the reply")
         return Stop(exit, None, reply.note or reply.text[:400] or words(exit, request))
 
     async def tool(self, name: str, call: ToolCall) -> Observation:
@@ -347,7 +346,13 @@ def called(id: str, model: str, reply: Reply, began: float) -> ModelCalled:
     """The event of a reply: its span includes the waits, which are shifted to the run's clock."""
     waits = tuple((began + start, began + end) for start, end in reply.waits)
     seconds = reply.seconds + sum(end - start for start, end in reply.waits)
-    return ModelCalled(id, model, reply.usage, reply.finish, began, seconds, reply.attempts, waits, reply.note)
+    told = (reply.attempts, waits, reply.note, reply.warnings)
+    return ModelCalled(id, model, reply.usage, reply.finish, began, seconds, *told)
+
+
+def cut_short(hold: Hold) -> Usage:
+    """What a call used at most that was cut before it said so."""
+    return Usage(hold.input, hold.output, usd=None, estimated=True)
 
 
 def words(exit: Exit, request: Request) -> str:
@@ -362,7 +367,8 @@ def words(exit: Exit, request: Request) -> str:
 async def together(*awaitables: Awaitable[Any]) -> list[Any]:
     """All results, in order, once all have ended: nothing in flight is abandoned.
 
-    Of several ends a bug is raised first, then the first stop or failure, then one `Waiting` for all gates.
+    Of several ends a bug is raised first, then a limit of the outermost budget, then the first other stop or failure,
+    then one `Waiting` for all gates.
     """
     if len(awaitables) == 1:
         return [await awaitables[0]]
@@ -377,8 +383,13 @@ def worst(errors: list[BaseException]) -> BaseException:
     """The one of several ends that counts."""
     ends = (Stop, Failed, Waiting)
     bug = next((error for error in errors if not isinstance(error, ends)), None)
-    end = next((error for error in errors if isinstance(error, Stop | Failed)), None)
+    end = min((error for error in errors if isinstance(error, Stop | Failed)), key=depth, default=None)
     return bug or end or Waiting(*(gate for error in errors if isinstance(error, Waiting) for gate in error.gates))
+
+
+def depth(end: BaseException) -> float:
+    """How far in the budget lies whose limit was hit; what is no limit lies deepest."""
+    return len(end.owner) if isinstance(end, Stop) and end.owner is not None else inf
 
 
 async def execute(executor: Executor, input: dict[str, Any], fx: Effects) -> Outcome:

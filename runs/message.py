@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, TypeAlias
 
-from loopworth.runs.usage import Usage, Value
+from loopworth.runs.usage import Hold, Usage, Value
 
 Message: TypeAlias = dict[str, Any]
 """One chat message: `{"role": …, "content": …}`, with `tool_calls` or `tool_call_id` where they apply."""
@@ -67,11 +67,15 @@ def unfenced(text: str) -> str:
 
 
 class Attempt(Value, frozen=True):
-    """One HTTP request behind a reply. `status` is None where no answer came; `waited` seconds passed before it."""
+    """One HTTP request behind a reply. `status` is None where no answer came; `waited` seconds passed before it.
+
+    `lost`: it broke off when the model may have been at work, so that what it used is unknown.
+    """
 
     status: int | None
     error: str = ""
     waited: float = 0.0
+    lost: bool = False
 
 
 class Reply(Value, frozen=True):
@@ -80,7 +84,9 @@ class Reply(Value, frozen=True):
     `finish` is normalised: `stop`, `tool_calls`, or a bad end, one of `runs.outcome.BAD_FINISH` (`length`,
     `content_filter`, `refusal`, `context_overflow`, `time_limit`); `note` is its reason in words. `seconds` is the
     call's whole time less its `waits`, the spans (start, end; seconds since the call began) in which it was queueing
-    for the endpoint or sleeping off a rate limit. `attempts` lists every request, the failed ones too.
+    for the endpoint or sleeping off a rate limit. `attempts` lists every request, the failed ones too. `held` is what
+    the budget held for it, where that is what it was charged or what cut it. `warnings` say what a reader should know
+    of a reply that is good all the same.
     """
 
     message: Message
@@ -92,6 +98,8 @@ class Reply(Value, frozen=True):
     note: str = ""
     attempts: tuple[Attempt, ...] = ()
     waits: tuple[tuple[float, float], ...] = ()
+    held: Hold = Hold()
+    warnings: tuple[str, ...] = ()
 
 
 class Request(Value, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -51,5 +51,34 @@ class Usage(Value, frozen=True):
 
     @property
     def counted(self) -> int:
-        """The tokens that are known: what a budget can charge."""
+        """The tokens that are known."""
         return (self.input or 0) + (self.output or 0)
+
+
+class Quote(Value, frozen=True):
+    """What a model call may come to, before it is made: estimated tokens of input, US dollars for them, and for each
+    token of output; at most, as far as anybody can say."""
+
+    input: int = 0
+    usd: float = 0.0
+    each: float = 0.0
+
+
+Metered: TypeAlias = Literal["token_limit", "cost_limit"]
+
+
+class Hold(Value, frozen=True):
+    """What a budget holds for a model call until it says what it used. `output` is the most it may write.
+
+    Where a limit left it less than it wanted, `limit` is the exit reason of that limit, and `owner` the budget's path.
+    """
+
+    input: int = 0
+    output: int = 0
+    usd: float = 0.0
+    limit: Metered | None = None
+    owner: str = ""
+
+    @property
+    def tokens(self) -> int:
+        return self.input + self.output

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Diverged, Said, Waiting
-from loopworth.runs.usage import Value
+from loopworth.runs.usage import Quote, Value
 
 
 class Question(Value, frozen=True):
@@ -46,12 +46,18 @@ Ask = Callable[[Question, str], Awaitable[Decision]]
 
 
 class Model(Protocol):
-    """One chat model. `reply` may stop itself after `seconds` (finish `time_limit`) with what came so far."""
+    """One chat model. `reply` may stop itself after `seconds` (finish `time_limit`) with what came so far.
+
+    One whose calls are billed also has `quote(request) -> Quote`.
+    """
 
     async def reply(self, request: Request, seconds: float | None) -> Reply: ...
 
 
 class World(Protocol):
+    def quote(self, request: Request) -> Quote:
+        """What a model call may come to, before it is made; nothing where nobody knows."""
+
     async def model(self, request: Request, id: str, seconds: float | None) -> Reply: ...
 
     async def gate(self, question: Question, id: str) -> Decision: ...
@@ -84,6 +90,10 @@ class Live:
     ) -> None:
         self._models, self._ask, self._clock, self._began, self._sleep = models, ask, clock, clock(), sleep
         self._watch = watch
+
+    def quote(self, request: Request) -> Quote:
+        quote: Callable[[Request], Quote] | None = getattr(self._models[request.model], "quote", None)
+        return Quote() if quote is None else quote(request)
 
     async def model(self, request: Request, id: str, seconds: float | None) -> Reply:
         model = self._models[request.model]
@@ -123,6 +133,9 @@ class Live:
 
 class Nothing:
     """The world of a replay: whatever is not in the recording is a divergence."""
+
+    def quote(self, request: Request) -> Quote:  # noqa: ARG002
+        return Quote()
 
     async def model(self, request: Request, id: str, seconds: float | None) -> Reply:  # noqa: ARG002
         raise Diverged(f"model call {id} is not in the recording")

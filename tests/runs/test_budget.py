@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.runs.budget import Budget, Limits
+from loopworth.runs.budget import UNQUOTED, Budget, Limits
 from loopworth.runs.journal import Record, body
 from loopworth.runs.message import Reply
 from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import Stop
-from loopworth.runs.usage import Usage
+from loopworth.runs.usage import Quote, Usage
 
 
-def admit(budget, kind="model", want=100, at=0.0, beyond=False):
-    return asyncio.run(budget.admit(kind, want, lambda: at, beyond))
+def admit(budget, kind="model", want=100, at=0.0, beyond=False, quote=UNQUOTED):
+    return asyncio.run(budget.admit(kind, want, lambda: at, beyond, quote))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_output_tokens_never_pass_the_limit(wants, limit):
             return
         await asyncio.sleep(0)
         assert budget.tokens + budget.held <= limit
-        budget.settle(hold, Usage(0, hold))
+        budget.settle(hold, Usage(0, hold.output))
 
     async def all_of_them():
         await asyncio.gather(*(call(want) for want in wants))
@@ -102,7 +102,7 @@ def test_a_wait_for_a_person_is_no_time_spent():
     """`time` counts active time."""
     budget = Budget(Limits(time=5))
     budget.pause(100)
-    assert admit(budget, at=104.0) == 100
+    assert admit(budget, at=104.0).output == 100
 
 
 def test_a_tool_that_keeps_failing_ends_the_run_at_its_own_number():
@@ -146,3 +146,82 @@ def test_a_part_of_a_resumed_run_is_charged_with_its_own_records_alone():
     budget.restore(recorded(3), {"look": 3})
     assert (budget.tokens, budget.tool_calls, budget.start) == (50, 0, 2.0)
     admit(budget)
+
+
+def test_what_a_call_may_cost_is_held_before_it_is_made():
+    """Output at its price for as much as it may write, and the prompt: what is left cuts the output, or refuses it."""
+    budget, quote = Budget(Limits(usd=1.0)), Quote(100, 0.1, 0.001)
+    first = admit(budget, want=500, quote=quote)
+    assert (first.output, first.usd, first.limit) == (500, pytest.approx(0.6), None)
+    budget.settle(first, Usage(100, 500, usd=0.6))
+    second = admit(budget, want=500, quote=quote)
+    assert (second.output, second.limit, second.owner) == (300, "cost_limit", "")
+    budget.settle(second, Usage(100, 290, usd=0.39))
+    with pytest.raises(Stop) as stop:
+        admit(budget, want=500, quote=quote)
+    assert (stop.value.exit, stop.value.note) == (
+        "cost_limit",
+        "usd: 1.0, and the next call may pass it: 0.99 is spent",
+    )
+
+
+def test_a_prompt_that_does_not_fit_what_is_left_is_not_sent():
+    """The tokens of a prompt are estimated before the call, and count."""
+    budget = Budget(Limits(tokens=1000))
+    assert admit(budget, want=500, quote=Quote(600)).output == 400
+    with pytest.raises(Stop) as stop:
+        admit(Budget(Limits(tokens=1000)), want=500, quote=Quote(1000))
+    assert stop.value.exit == "token_limit"
+
+
+def test_what_a_call_does_not_say_is_charged_as_it_was_held_and_again_on_a_resume():
+    """Else an endpoint without usage would make every limit endless, at the latest when the run goes on."""
+    budget, quote = Budget(Limits(usd=1.0, tokens=5000)), Quote(100, 0.1, 0.001)
+    hold, unknown = admit(budget, want=200, quote=quote), Usage(None, None, usd=None)
+    budget.settle(hold, unknown)
+    assert (budget.tokens, budget.usd, budget.held, budget.held_usd) == (300, pytest.approx(0.3), 0, 0.0)
+    again = Budget(Limits(usd=1.0))
+    again.restore({"1/ask": Record("h", "model", body(Reply({}, usage=unknown, held=hold)))}, {})
+    assert (again.tokens, again.usd) == (budget.tokens, budget.usd)
+
+
+@given(st.lists(st.tuples(st.integers(1, 400), st.integers(0, 300)), min_size=1, max_size=12), st.integers(1, 900))
+def test_no_limit_is_passed_however_many_calls_run_at_once(calls, limit):
+    """Where prompts are as large as they were thought to be, neither tokens nor dollars pass their limits."""
+    budget = Budget(Limits(tokens=limit, usd=limit / 1000), above=Budget(Limits(usd=limit / 2000)))
+
+    async def call(want, input):
+        try:
+            hold = await budget.admit("model", want, lambda: 0.0, quote=Quote(input, input / 1000, 0.001))
+        except Stop:
+            return
+        await asyncio.sleep(0)
+        budget.settle(hold, Usage(input, hold.output, usd=(input + hold.output) / 1000))
+
+    async def all_of_them():
+        await asyncio.gather(*(call(want, input) for want, input in calls))
+
+    asyncio.run(all_of_them())
+    assert budget.tokens <= limit
+    assert budget.above.usd <= limit / 2000 + 1e-9
+    assert (budget.held, budget.held_usd) == (0, 0.0)
+
+
+def test_the_outermost_limit_is_the_one_that_counts():
+    """A tool call that both may not make ends the outer run, whatever the inner one would make of its own limit."""
+    outer = Budget(Limits(tool_calls=1))
+    inner = Budget(Limits(tool_calls=1), "sub/run/", outer)
+    admit(inner, "tool")
+    with pytest.raises(Stop) as stop:
+        admit(inner, "tool")
+    assert stop.value.owner == ""
+
+
+def test_the_end_by_failures_names_the_tool_that_failed_too_often():
+    """And not every tool that ever failed."""
+    budget = Budget(Limits())
+    for tool in ("other", "look", "look"):
+        budget.failed(tool, 2)
+    with pytest.raises(Stop) as stop:
+        admit(budget, "tool")
+    assert stop.value.note == "look failed 2 times"
