@@ -15,7 +15,9 @@ from loopworth.agents.last_word import OnLimit, fail, mine
 from loopworth.agents.repetition import Repetition, Watch
 from loopworth.agents.speech import Speech, asked
 from loopworth.agents.submit import Answer, Unreadable, submitted
+from loopworth.agents.tool_choice import Choice, Rule
 from loopworth.runs.effects import Effects
+from loopworth.runs.events import Spoke
 from loopworth.runs.message import Message, user
 from loopworth.runs.outcome import Outcome, Stop
 from loopworth.runs.transcript import Transcript
@@ -28,7 +30,7 @@ class Loop:
 
     It ends with an answer, or by `Stop`: the model's bad end, a limit, repetition, or an answer that stays unreadable
     after one re-ask. `parallel: false` makes only the first call of a turn, `rollback` none of one that holds a bad
-    call. `on_limit` is asked at a limit of its own.
+    call. `on_limit` is asked at a limit of its own. `tool_choice` holds whatever the endpoint does with it.
     """
 
     opening: Callable[[dict[str, Any]], list[Message]]
@@ -41,6 +43,7 @@ class Loop:
     on_limit: OnLimit = fail
     rollback: bool = False
     compact: Compaction | None = None
+    tool_choice: Rule = "auto"
 
     async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
         log = Transcript(fx)
@@ -51,22 +54,26 @@ class Loop:
             if not mine(stop, fx):
                 raise
             return await self.on_limit(stop, log, fx)
+        finally:
+            fx.emit(Spoke(fx.id, self.protocol.name, self.model, len(self.tools)))
 
     async def turns(self, log: Transcript, fx: Effects) -> Any:
         """Turns until there is an answer. A turn's number names its effects and is never used again."""
-        request = asked(self.protocol, log.seen, self.model, self.max_tokens)
+        choice = Choice(self.tool_choice, bool(self.tools))
         past = Watch(self.on_repeat, {name: tool.repeatable for name, tool in self.tools.items()})
         calling = Calling(self.tools, self.protocol.submit, past, self.parallel, self.rollback)
         memory = Memory(log, self.protocol.show, past, self.compact)
         turn, reminded = 0, False
         while True:
             turn += 1
+            request = asked(self.protocol, log.seen, self.model, self.max_tokens, choice.word)
             memory.room(request, fx, f"{turn}/ask")
             reply = await fx.model(f"{turn}/ask", request)
-            read, told = self.protocol.read(reply, reminded), NO_CALLS
+            read, told = self.protocol.read(reply, reminded and not choice.required), NO_CALLS
             if isinstance(read, tuple):
                 told = await calling.answer(fx, turn, read)
                 read = submitted(told.observations) or ()
+            read, told = choice.held(read, told)
             memory.turn(turn, reply, told)
             if isinstance(read, Answer):
                 return read.value

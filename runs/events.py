@@ -89,6 +89,14 @@ class Compacted(Event, frozen=True):
     uncached: int = 0
 
 
+class Spoke(Event, frozen=True):
+    """A loop ended: the protocol that it spoke with the model, and how many tools it offered."""
+
+    protocol: str = ""
+    model: str = ""
+    tools: int = 0
+
+
 class GuardTripped(Event, frozen=True):
     """A guard ended a workflow. `on` is what it looked at: `input`, `call` or `answer`."""
 
@@ -112,6 +120,7 @@ AnyEvent: TypeAlias = (
     | RouteTaken
     | LimitHit
     | Compacted
+    | Spoke
     | GuardTripped
     | FellBack
 )

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from loopworth.runs.events import AnyEvent, ModelCalled, RouteTaken, ToolCalled
+from loopworth.runs.events import AnyEvent, ModelCalled, RouteTaken, Spoke, ToolCalled
 from loopworth.runs.message import Message
 from loopworth.runs.observation import Observation
 from loopworth.runs.usage import Usage, Value
@@ -152,6 +152,11 @@ class Outcome(Value, frozen=True):
     def route(self) -> str | None:
         """The label of the first route taken, if a router ran."""
         return next((e.label for e in self.events if type(e) is RouteTaken), None)
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """The protocols that loops really spoke, each once."""
+        return tuple(dict.fromkeys(e.protocol for e in self.events if type(e) is Spoke))
 
     @property
     def answered(self) -> bool:

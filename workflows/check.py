@@ -367,6 +367,10 @@ class Checking:
             key = "protocol" if "protocol" in workflow.given else "model"
             what = f"{name} has no native tool calls"
             self.add(workflow.at(key).fault(what, "write `protocol: json`"))
+        if workflow.protocol == "native" and workflow.tool_choice == "required" and spec.finish(workflow) == "text":
+            key = "finish" if "finish" in workflow.given else "tool_choice"
+            what = "with `tool_choice: required` a text is never taken for the answer"
+            self.add(workflow.at(key).fault(what, "write `finish: submit`, or `tool_choice: required_first`"))
 
     def closed(self, workflow: spec.GatedLoop) -> None:
         if workflow.at("gate").value == {}:

@@ -307,7 +307,7 @@ class Builder:
 
     def loop(self, workflow: spec.Loop, tools: Toolbox) -> Loop:
         made, output = self.model(workflow.model), spec.output_type(workflow)
-        finish = workflow.finish or ("text" if output.text == "str" else "submit")
+        finish = spec.finish(workflow)
         speech: Speech = PROTOCOLS[workflow.protocol](list(tools.values()), output, finish)
         return Loop(
             messages(workflow.instructions, workflow.prompt)[0],
@@ -320,6 +320,7 @@ class Builder:
             on_limit(workflow, made, output),
             workflow.on_bad_call == "rollback",
             None if workflow.compact is None else Compaction(workflow.compact.above, workflow.compact.keep_last),
+            workflow.tool_choice,
         )
 
 

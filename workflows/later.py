@@ -6,18 +6,12 @@ from collections.abc import Iterator
 
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.form import Form
-from loopworth.workflows.spec import LATER, Loop, Tool
+from loopworth.workflows.spec import LATER, Tool
 
 KEYS: tuple[tuple[type[Form], tuple[str, ...]], ...] = (
     (Tool, ("mcp",)),
 )
 """Keys whose use is a fault, whatever they hold."""
-
-WORDS: tuple[tuple[type[Form], str, tuple[str, ...]], ...] = (
-    (Loop, "protocol", ("text", "react")),
-    (Loop, "tool_choice", ("required", "required_first")),
-)
-"""Words whose use at a key is a fault."""
 
 
 def faults(form: Form) -> Iterator[Fault]:
@@ -27,6 +21,3 @@ def faults(form: Form) -> Iterator[Fault]:
             if isinstance(part, sort):
                 for key in part.given.intersection(keys):
                     yield part.at(key).fault(f"`{key}` {LATER}", key=True)
-        for sort, key, words in WORDS:
-            if isinstance(part, sort) and key in part.given and part[key] in words:
-                yield part.at(key).fault(f"`{key}: {part[key]}` {LATER}")

@@ -494,3 +494,8 @@ def input_type(workflow: Workflow) -> Type:
 def output_type(workflow: Workflow) -> Type:
     """What a workflow answers with. Raises TypeFault."""
     return parse_type(workflow.output, workflow.at("output").base)
+
+
+def finish(workflow: Loop) -> Literal["submit", "text"]:
+    """How a loop ends that speaks in native tool calls: as it says, else by its output."""
+    return workflow.finish or ("text" if workflow.output == "str" else "submit")

@@ -193,8 +193,6 @@ def test_a_catalogue_entry_that_cannot_be_a_tool_is_a_fault(tmp_path, entry, sai
 
 
 LATER = [
-    (loop("open_loop", "budget: {turns: 1}", "protocol: react"), "8:11 `protocol: react`"),
-    (loop("open_loop", "budget: {turns: 1}", "tool_choice: required"), "8:14 `tool_choice: required`"),
     ("tools: {f: {mcp: {command: x}, use: {s: {effect: read}}}}", "1:13 `mcp`"),
 ]
 
@@ -206,6 +204,17 @@ def test_what_comes_later_loads_and_its_use_is_a_fault(tmp_path, text, said):
     assert len(found) == 1, found
     assert found[0].startswith(said)
     assert "not in this version" in found[0]
+
+
+def test_a_required_call_leaves_no_way_to_end_in_text(tmp_path):
+    """The loop could never be over; `submit` is a call, and the other protocols have a form for the answer."""
+    must = ["budget: {turns: 1}", "tool_choice: required"]
+    assert faults(tmp_path, loop("open_loop", *must, "finish: text"))[0].startswith("9:9 with `tool_choice: required`")
+    assert faults(tmp_path, loop("open_loop", *must))[0].startswith("8:14 with `tool_choice: required`")
+    assert faults(tmp_path, loop("open_loop", *must, "finish: submit")) == []
+    assert faults(tmp_path, loop("open_loop", *must, "output: int")) == []
+    assert faults(tmp_path, loop("open_loop", *must, "protocol: text")) == []
+    assert faults(tmp_path, loop("open_loop", "budget: {turns: 1}", "tool_choice: required_first")) == []
 
 
 def test_words_that_change_nothing_are_no_use_of_what_comes_later(tmp_path):
