@@ -1,8 +1,8 @@
 """The documentation's examples run.
 
 In a page, a fenced block with `file=NAME` in its info is a file; a `console` block is typed line by line (`$ …`),
-and what stands below a command must be in its output, `…` standing for anything; a `python` block with `run` is run.
-All of a page share one folder, and nothing leaves the machine.
+and what stands below a command must be in its output, `…` standing for anything; a `python` block with `run` is run,
+and may import the page's Python files. All of a page share one folder, and nothing leaves the machine.
 """
 
 import os
@@ -59,8 +59,8 @@ def shows(said: str, shown: str) -> bool:
     return True
 
 
-def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    environ = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "PYTHONSAFEPATH": "1"}
+def run(command: list[str], folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "PYTHONSAFEPATH": "1", **more}
     return subprocess.run(
         command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL
     )
@@ -72,7 +72,7 @@ def play(block: Block, folder: Path) -> None:
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_text(block.text, "utf-8")
     elif block.language == "python":
-        done = run([sys.executable, "-W", "error", "-c", block.text], folder)
+        done = run([sys.executable, "-W", "error", "-c", block.text], folder, PYTHONPATH=str(folder))
         assert done.returncode == 0, done.stderr
     else:
         for command, shown in typed(block):
