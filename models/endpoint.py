@@ -5,21 +5,25 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, cast
 
-from loopworth.models.dialects import Dialect
+from loopworth.models.dialects import Dialect, Gathering
 from loopworth.models.errors import Trouble
-from loopworth.models.wire import decode
+from loopworth.models.streaming import LONGEST, Incoming, TooLong
 from loopworth.runs.message import Attempt
 from loopworth.runs.secrets import hide, in_address, learn
 from loopworth.runs.usage import Value
 
 Sleep = Callable[[float], Awaitable[None]]
+Hear = Callable[[str, int], None]
+"""Is told of text as it comes, and by which attempt: a later one begins anew."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds before the second attempt, doubled before each further one, and the most it grows to."""
 LONGEST_ASK = 300.0
 """Seconds a server may ask us to wait; past that the call ends."""
+LINGER = 2.0
+"""Seconds that a stream is still listened to after the end of the reply."""
 DOWN_RETRIES = 2
 """Further attempts where nothing answers at all: a server that is not there stays away."""
 
@@ -38,12 +42,16 @@ class Patience(Value, frozen=True):
 
 
 class Exchange:
-    """One model call under way: what it has tried, where it waited, whether a request is in flight."""
+    """One model call under way: what it has tried, where it waited, what of an answer in flight has come.
 
-    __slots__ = ("attempts", "clock", "flying", "start", "waited", "waits")
+    `hear` is told of new text, and of which attempt it is.
+    """
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self.clock, self.start = clock, clock()
+    __slots__ = ("attempts", "clock", "flying", "hear", "incoming", "start", "waited", "waits")
+
+    def __init__(self, clock: Callable[[], float], hear: Hear | None = None) -> None:
+        self.clock, self.start, self.hear = clock, clock(), hear
+        self.incoming: Incoming | None = None
         self.attempts: list[Attempt] = []
         self.waits: list[tuple[float, float]] = []
         self.waited, self.flying = 0.0, False
@@ -66,9 +74,39 @@ class Exchange:
         finally:
             self.waits.append((start, self.elapsed))
 
-    def note(self, status: int | None, error: str = "") -> None:
-        self.attempts.append(Attempt(status, error, self.waited))
+    def begin(self, gathering: Gathering) -> Incoming:
+        """A request goes out."""
+        self.flying, self.incoming = True, Incoming(gathering)
+        return self.incoming
+
+    def feed(self, packet: bytes) -> Incoming:
+        """Take the next bytes of the answer in, and tell of the text in them."""
+        incoming = cast(Incoming, self.incoming)
+        if (text := incoming.feed(packet)) and self.hear is not None:
+            self.hear(text, len(self.attempts) + 1)
+        return incoming
+
+    def note(self, status: int | None, error: str = "", lost: bool = False) -> None:
+        self.attempts.append(Attempt(status, error, self.waited, lost))
         self.waited, self.flying = 0.0, False
+
+    def failed(self, found: Trouble) -> Trouble:
+        """An answer that is trouble; had the model been at work, what it used is unknown."""
+        began = self.incoming is not None and self.incoming.began and found.kind != "content_filter"
+        self.note(found.status, found.words, began)
+        return found
+
+    def broke(self, error: BaseException, seconds: float) -> Trouble:
+        """No answer, or half of one; what the model used is unknown, unless it was never asked."""
+        chain = causes(error)
+        code, words = cause_of(chain, seconds)
+        self.note(None, words, not any(type(cause).__name__ in UNSENT for cause in chain))
+        return Trouble("down", words, code)
+
+    @property
+    def lost(self) -> int:
+        """The attempts of which it is unknown what they used."""
+        return sum(attempt.lost for attempt in self.attempts)
 
 
 class Endpoint:
@@ -99,6 +137,7 @@ class Endpoint:
         self._client: Any = None
         self._slots = asyncio.Semaphore()
         self._raw: Any = None
+        self._failures: tuple[type[Exception], ...] = ()
 
     def join(self, concurrency: int) -> None:
         """One more model uses this server; the smallest number of calls at once that any of them allows holds."""
@@ -118,7 +157,7 @@ class Endpoint:
         if self._client is None or self._loop is not loop:
             self._slots = asyncio.Semaphore(self.concurrency or 1)
             self._loop, self._client = loop, self.given or new_client(self.base_url, self.key, self.openai)
-            self._raw = raw_response()
+            self._raw, self._failures = raw_response(), failures()
 
     async def answer(self, body: bytes, exchange: Exchange, patience: Patience, dialect: Dialect) -> Any:
         """The decoded body of the first answer that is no trouble, else the last `Trouble`. Needs `connect` before."""
@@ -138,37 +177,39 @@ class Endpoint:
 
     async def attempt(self, body: bytes, exchange: Exchange, seconds: float, dialect: Dialect) -> Any:
         """One request: the decoded body, or the `Trouble` it ended in."""
-        status, headers, content = await self.post(body, exchange, seconds, dialect)
-        if status is None:
-            exchange.note(None, content)
-            return Trouble("down", content, headers)
+        incoming = exchange.begin(dialect.gather())
+        headers: Mapping[str, str] = {}
+        status = 200
         try:
-            value = hide(decode(content))
-        except ValueError:
-            value = hide(content.decode("utf-8", "replace"))
+            async with asyncio.timeout(seconds) as limit:
+                response = await self.post(body, seconds, dialect)
+                status, headers = response.status_code, response.headers
+                await receive(response, exchange, limit, seconds)
+        except TooLong:
+            return exchange.failed(Trouble("refused", f"the answer goes on past {LONGEST:,} bytes", status=status))
+        except self._failures as error:
+            incoming.close()
+            if not incoming.whole:
+                return exchange.broke(error, seconds)
+        value = hide(incoming.body())
         found = dialect.trouble(status, value, headers, self.now())
-        exchange.note(status, found.words if found else "")
-        return value if found is None else found
+        if found is not None:
+            return exchange.failed(found)
+        exchange.note(status)
+        return value
 
-    async def post(
-        self, body: bytes, exchange: Exchange, seconds: float, dialect: Dialect
-    ) -> tuple[int | None, Any, Any]:
-        """Status, headers and content of one answer; without an answer None, a code and the reason."""
-        from openai import APIConnectionError, APIStatusError, Omit  # imported on first use: it is the slowest import
+    async def post(self, body: bytes, seconds: float, dialect: Dialect) -> Any:
+        """The answer to one request, of whatever status, its body still to be read."""
+        from openai import APIStatusError, Omit  # imported on first use: it is the slowest import
 
-        exchange.flying = True
         said = dialect.headers(self.base_url, self.key)
         own = {name: Omit() if value is None else value for name, value in said.items()}
-        options = {"headers": JSON | own, "timeout": seconds, "max_retries": 0}
+        options = {"headers": JSON | own, "timeout": seconds, "max_retries": 0, "follow_redirects": False}
+        url = dialect.url(self.base_url)
         try:
-            response = await self._client.post(
-                dialect.url(self.base_url), cast_to=self._raw, content=body, options=options
-            )
+            return await self._client.post(url, cast_to=self._raw, content=body, options=options, stream=True)
         except APIStatusError as error:
-            response = error.response
-        except APIConnectionError as error:
-            return None, *cause_of(error, seconds)
-        return response.status_code, response.headers, response.content
+            return error.response
 
     async def pause(self, found: Trouble, exchange: Exchange) -> None:
         """Wait before the next attempt, longer each time and as long as the server asks; only such a wait is no
@@ -207,14 +248,48 @@ def raw_response() -> Any:
     return httpx2.Response
 
 
-def cause_of(error: BaseException, seconds: float) -> tuple[str, str]:
-    """Why no answer came, as a code (`timeout` or none) and in words, from the bottom of the chain of causes: the
-    upper ones are often wrong about it."""
+def failures() -> tuple[type[Exception], ...]:
+    """What the HTTP libraries raise where there is no answer, or only a part of one."""
+    import httpx2
+    from openai import APIConnectionError
+
+    return (APIConnectionError, httpx2.HTTPError, httpx2.StreamError, OSError)
+
+
+async def receive(response: Any, exchange: Exchange, limit: asyncio.Timeout, seconds: float) -> None:
+    """Take an answer in as it comes. `limit` is moved on by every event of a stream; after the end of the reply what
+    it used may still come, for a short while."""
+    now, events, over = asyncio.get_running_loop().time, 0, False
+    try:
+        async for packet in response.aiter_bytes():
+            incoming = exchange.feed(packet)
+            if incoming.whole and not over:
+                limit.reschedule(now() + LINGER)
+            elif incoming.events > events and not over:
+                limit.reschedule(now() + seconds)
+            events, over = incoming.events, incoming.whole
+    finally:
+        await response.aclose()
+
+
+UNSENT = {"ConnectError", "ClientConnectorError", "PoolTimeout", "ConnectionTimeoutError"}
+"""The names of the errors of both HTTP libraries that come before a request could be sent."""
+
+
+def causes(error: BaseException) -> list[BaseException]:
+    """The chain of causes, from the top."""
     chain = [error]
     while (below := chain[-1].__cause__ or chain[-1].__context__) is not None and below not in chain:
         chain.append(below)
+    return chain
+
+
+def cause_of(chain: list[BaseException], seconds: float) -> tuple[str, str]:
+    """Why no answer came, as a code (`timeout` or none) and in words, from the bottom of the chain of causes: the
+    upper ones are often wrong about it."""
     if any(isinstance(e, TimeoutError) for e in chain):
         return "timeout", f"none came within {seconds:g} s"
-    words = next((text for e in chain[1:] if (text := " ".join(str(e).split()))), "") or type(chain[-1]).__name__
+    said = (" ".join(str(e).split()) for e in (*chain[1:], chain[0]))
+    words = next(filter(None, said), type(chain[-1]).__name__)
     refused = any(isinstance(e, ConnectionRefusedError) for e in chain)
     return "", "connection refused" if refused else hide(words)[:300]

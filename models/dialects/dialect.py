@@ -49,6 +49,9 @@ class Dialect(Protocol):
 class Gathering(Protocol):
     """The events of one streamed answer, put together into the body that would have come without streaming."""
 
+    spoke: bool
+    """Whether anything of the reply has come."""
+
     @property
     def done(self) -> bool:
         """Whether the end of the reply has come; what may still follow is what it used."""
