@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Literal
 
 from loopworth.comparisons import cells, program, spec
@@ -60,6 +61,13 @@ class Arm:
     def models(self) -> tuple[str, ...]:
         """The models it may call, as the files name them."""
         return tuple(sorted({spec.name for spec in self.workflow.models.values()}))
+
+    @property
+    def most(self) -> tuple[float, float]:
+        """The US dollars and the seconds that a run may take by its own caps; `inf` where there is none."""
+        limits = self.workflow.limits
+        told = inf if self.estimate is None or self.estimate.worst.usd is None else self.estimate.worst.usd
+        return min(told, inf if limits.usd is None else limits.usd), inf if limits.time is None else limits.time
 
     def dearer(self, other: Arm, times: float) -> bool:
         """Whether its runs are expected to cost at least so many times as much; False where that cannot be told."""

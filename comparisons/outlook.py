@@ -13,7 +13,7 @@ from loopworth.comparisons.power import gain_gate, n_fixed
 from loopworth.comparisons.sequential import GATE
 from loopworth.comparisons.stopping import DEARER
 from loopworth.comparisons.trial import Trial
-from loopworth.comparisons.verdict import MIN_GAIN, share, stated_gain
+from loopworth.comparisons.verdict import MIN_GAIN, share
 from loopworth.runs.usage import Value
 
 POWER, BANK = 0.8, 1.35
@@ -66,7 +66,7 @@ class Outlook(Value, frozen=True):
 def outlook(comparison: Comparison, pilot: Sequence[Trial] = (), gain: float | None = None) -> Outlook:
     """What can be told beforehand; `pilot` are some runs that were made, `gain` a true gain to ask after."""
     n, error = len(comparison.tasks), share(comparison.rule.error, len(comparison.arms))
-    stated = stated_gain(comparison.rule)
+    stated = comparison.rule.stated_gain
     delta = MIN_GAIN if stated is None else stated
     bank = BANK if comparison.stop_early else 1.0
     settles = smallest(n, delta, error, bank)

@@ -123,7 +123,8 @@ def arm_measured(comparison: Comparison, arm: str, trials: list[Trial]) -> Measu
             seconds[task.id] = min(runs, key=lambda run: run.repeat).latency
         if any(run.harmful is not None for run in runs):
             harmful[task.id] = any(run.harmful for run in runs)
-    return Measured(arm, right, usd, seconds, None if comparison.harm is None else harmful)
+    most = next(one.most for one in comparison.arms if one.name == arm)
+    return Measured(arm, right, usd, seconds, None if comparison.harm is None else harmful, *most)
 
 
 def known_costs(runs: Iterable[Trial]) -> Iterator[float]:

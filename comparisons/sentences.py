@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, floor
+from math import ceil, floor, isfinite
 
 from loopworth.comparisons.evidence import Pairs, Ruling
 from loopworth.comparisons.intervals import Interval
@@ -28,11 +28,17 @@ def percent(error: float) -> str:
 
 
 def paragraph(
-    facts: Facts, reason: str, switch: Interval | None, account: str = "", unpriced: tuple[str, ...] = ()
+    facts: Facts,
+    reason: str,
+    switch: Interval | None,
+    account: str = "",
+    unpriced: tuple[str, ...] = (),
+    pays: float | None = None,
 ) -> str:
     """What was found, what it shows, how it was settled, where the verdict would switch, and what it does not show."""
     cost = f"What a run of {' or of '.join(unpriced)} costs is unknown." if unpriced else ""
-    parts = [finding(facts), reason, account if switch else "", cost, switches(facts, switch), scope(facts)]
+    settled = account if switch else ""
+    parts = [finding(facts), reason, settled, cost, breaking_even(facts, pays), switches(facts, switch), scope(facts)]
     return " ".join(part for part in parts if part)
 
 
@@ -139,6 +145,18 @@ def shut(arm: str, against: str, shut: Shut, delta: float) -> str:
         f"out a gain of {delta:.3g} or more at an error of {shut.level:.3g}: {against} suffices. It says nothing of "
         f"how often {arm} is right elsewhere. With another smallest gain: {arm} earns for none, {enough}."
     )
+
+
+def breaking_even(facts: Facts, gain: float | None) -> str:
+    """What the prices say a gain must be to pay, and how they are weighed."""
+    if gain is None or not facts.pairs.n:
+        return ""
+    must = f"must gain {100 * gain:.3g}" if gain >= 0 else f"may lose {-100 * gain:.3g}"
+    weighed = ", weighed task by task," if facts.pairs.weighed is not None else ""
+    caps = ""
+    if facts.pairs.weighed is not None and not all(map(isfinite, (facts.pairs.lowest, facts.pairs.swapped.lowest))):
+        caps = " No cap on what a run may cost is known (`budget: {usd: …}`), so only the many can decide."
+    return f"At these prices {facts.arm} {must} points of accuracy{weighed} to pay for what it costs.{caps}"
 
 
 def switches(facts: Facts, switch: Interval | None) -> str:

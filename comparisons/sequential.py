@@ -10,16 +10,18 @@ from collections.abc import Sequence
 from math import inf, log
 from typing import Literal
 
-from loopworth.comparisons.e_process import KAPPAS, log_e, log_factor, log_mean
+from loopworth.comparisons.e_process import KAPPAS, log_factor, log_mean
 from loopworth.comparisons.evidence import (
     MOST_EXACT,
     Pairs,
+    Prices,
     Ruling,
     forecast,
     highest,
     ruled,
     rules_out_from,
     rules_out_up_to,
+    runs_out_up_to,
 )
 from loopworth.comparisons.intervals import Interval, event_upper, tango
 from loopworth.runs.usage import Value
@@ -50,23 +52,25 @@ def split(error: float, planned: int, gate: bool) -> Split:
 
 
 class Wealth:
-    """`e_process.log_e` against a mean of `margin` or less of values of -1 or more, kept up value by value."""
+    """`e_process.log_e` against a mean of `margin` or less of values of `low` or more, kept up value by value."""
 
-    def __init__(self, margin: float, values: Sequence[float] = ()) -> None:
-        self.margin, self.logs, self.sure = margin, [0.0] * len(KAPPAS), margin < -1
+    def __init__(self, margin: float, values: Sequence[float] = (), low: float = -1.0) -> None:
+        self.margin, self.low, self.logs, self.sure = margin, low, [0.0] * len(KAPPAS), margin < low
         for value in values:
             self.bet(value)
 
     def bet(self, value: float) -> None:
-        if self.margin <= -1:
+        if self.low == -inf:  # nothing can be bet where a value may be anything
+            return
+        if self.margin <= self.low:
             self.sure = self.sure or value > self.margin
             return
-        gain = (value + 1) / (self.margin + 1)
+        gain = (value - self.low) / (self.margin - self.low)
         self.logs = [so_far + log_factor(kappa, gain) for so_far, kappa in zip(self.logs, KAPPAS, strict=True)]
 
     @property
     def log(self) -> float:
-        if self.margin <= -1:
+        if self.margin <= self.low:
             return inf if self.sure else 0.0
         return log_mean(self.logs)
 
@@ -74,53 +78,64 @@ class Wealth:
 class Course:
     """One arm against another, read pair by pair in an order that was fixed before any result.
 
-    `found` is what the first test that crosses says, `at` after how many pairs, `by` which test.
+    `delta` is the smallest gain worth having. None: it is the one that pays for itself, task by task; then a pair comes
+    with what its task costs `more`, as a gain of accuracy, and `most` is what a run of either arm may cost. `found` is
+    what the first test that crosses says, `at` after how many pairs, `by` which test.
     """
 
-    def __init__(self, shares: Split) -> None:
-        self.shares, self.values = shares, list[float]()
+    def __init__(self, shares: Split, delta: float | None, most: tuple[float, float] = (inf, inf)) -> None:
+        self.shares, self.delta, self.most = shares, delta, most
+        self.values, self.costs = list[float](), list[float]()
         self.found: Ruling = "undecided"
         self.by: By = ""
-        self.at, self.looked = 0, False
-        self.delta: float | None = None
+        self.at, self.looked, self.known = 0, False, True
+        low, high = (-1.0, 1.0) if delta is not None else (-1.0 - most[0], 1.0 + most[1])
+        gain = delta or 0.0
+        self.up, self.none, self.down = Wealth(gain, low=low), Wealth(0.0), Wealth(-gain, low=-high)
 
-    def read(self, value: float, delta: float | None) -> None:
-        """The next pair's difference. `delta` is the smallest gain worth having, None while that is not known."""
+    def read(self, value: float, more: float | None = None) -> None:
+        """The next pair's difference. Once a cost that is needed is unknown nothing can be settled any more."""
         self.values.append(value)
-        if self.found != "undecided" or delta is None:
-            self.delta = None
+        if self.delta is None:
+            self.known = self.known and more is not None
+            self.costs.append(more or 0.0)
+        if self.found != "undecided" or not self.known:
             return
-        if delta != self.delta:
-            self.up, self.none, self.down = (Wealth(m, self.values[:-1]) for m in (delta, 0.0, -delta))
-            self.delta = delta
-        self.up.bet(value)
+        net = value - (self.costs[-1] if self.delta is None else 0.0)
+        self.up.bet(net)
         self.none.bet(-value)
-        self.down.bet(-value)
+        self.down.bet(-net)
         enough, little = log(1 / self.shares.earns), log(1 / self.shares.suffices)
         self.settle(
             ruled(
                 lambda _: self.up.log >= enough,
-                lambda margin: (self.down if margin else self.none).log >= little,
-                delta,
+                lambda _: self.down.log >= little,
+                self.delta or 0.0,
+                lambda: self.none.log >= little,
             ),
             "e-process",
         )
 
-    def look(self, delta: float | None) -> None:
+    def look(self) -> None:
         """The one look at the number of pairs that was planned."""
         if self.looked:
             return
-        self.looked, pairs, shares = True, Pairs(tuple(self.values)), self.shares
-        if self.found != "undecided" or delta is None or not pairs.n:
+        self.looked, pairs, shares = True, self.pairs, self.shares
+        if self.found != "undecided" or not self.known or not pairs.n:
             return
         self.settle(
             ruled(
                 lambda margin: shares.look_earns > 0 and rules_out_up_to(pairs, margin, shares.look_earns),
                 lambda margin: shares.look_suffices > 0 and rules_out_from(pairs, margin, shares.look_suffices),
-                delta,
+                (self.delta or 0.0) if pairs.prices is None else pairs.prices.break_even,
+                lambda: shares.look_suffices > 0 and rules_out_from(pairs.plain, 0.0, shares.look_suffices),
             ),
             "look",
         )
+
+    @property
+    def pairs(self) -> Pairs:
+        return Pairs(tuple(self.values), prices=Prices(tuple(self.costs), *self.most) if self.costs else None)
 
     def settle(self, found: Ruling, by: By) -> None:
         if found != "undecided":
@@ -153,36 +168,50 @@ class Running(Value, frozen=True):
     def ruling(self, delta: float) -> Ruling:  # noqa: ARG002
         return self.found
 
-    def out_up_to(self, margin: float) -> bool:
-        shares, seen = self.shares, self.at_look
-        return log_e(self.pairs.differences, margin, -1.0) >= log(1 / shares.earns) or (
+    def not_worse_by(self, margin: float) -> bool:
+        return self.out_up_to(-margin, self.pairs.plain)
+
+    def out_up_to(self, margin: float, pairs: Pairs) -> bool:
+        seen, shares = self.at_look(pairs), self.shares
+        return runs_out_up_to(pairs, margin, shares.earns) or (
             seen is not None and shares.look_earns > 0 and rules_out_up_to(seen, margin, shares.look_earns)
         )
 
-    def out_from(self, margin: float) -> bool:
-        shares, seen = self.shares, self.at_look
-        return log_e(self.pairs.swapped.differences, -margin, -1.0) >= log(1 / shares.suffices) or (
+    def out_from(self, margin: float, pairs: Pairs) -> bool:
+        seen, shares = self.at_look(pairs), self.shares
+        return runs_out_up_to(pairs.swapped, -margin, shares.suffices) or (
             seen is not None and shares.look_suffices > 0 and rules_out_from(seen, margin, shares.look_suffices)
         )
 
-    @property
-    def at_look(self) -> Pairs | None:
-        return None if self.looked is None else Pairs(self.pairs.differences[: self.looked])
+    def at_look(self, pairs: Pairs) -> Pairs | None:
+        return None if self.looked is None else pairs.first(self.looked)
 
     def interval(self) -> Interval | None:
         """It holds at any number of looks, so it is wider than that of one look at the same pairs."""
-        return self.switch_points(0.0)
+        return self.limits(0.0, self.pairs.plain)
 
     def switch_points(self, delta: float) -> Interval | None:
-        if not self.pairs.n:
+        return self.limits(delta, self.pairs)
+
+    def limits(self, delta: float, pairs: Pairs) -> Interval | None:
+        if not pairs.n:
             return None
         low, high = self.near()
-        return (highest(self.out_up_to, delta, low), -highest(lambda margin: self.out_from(-margin), -delta, high))
+        return (
+            highest(lambda margin: self.out_up_to(margin, pairs), delta, low),
+            -highest(lambda margin: self.out_from(-margin, pairs), -delta, high),
+        )
 
     def near(self) -> tuple[float | None, float | None]:
         """About where the look's limits are, since its test is slow."""
-        seen, shares = self.at_look, self.shares
-        if seen is None or not seen.whole or not shares.look_earns or not shares.look_suffices:
+        seen, shares = self.at_look(self.pairs), self.shares
+        if (
+            seen is None
+            or not seen.whole
+            or seen.weighed is not None
+            or not shares.look_earns
+            or not shares.look_suffices
+        ):
             return (None, None)
         up, down = (tango(seen.b, seen.c, seen.n, 1 - 2 * s) for s in (shares.look_earns, shares.look_suffices))
         return (up and up[0], down and -down[1])

@@ -11,28 +11,21 @@ import dataclasses
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
+from math import inf
 from statistics import fmean
 
 import msgspec
 
 from loopworth.comparisons.comparison import Comparison
-from loopworth.comparisons.evidence import Evidence, pair
+from loopworth.comparisons.evidence import Evidence
+from loopworth.comparisons.net_benefit import Price
 from loopworth.comparisons.power import gain_gate
+from loopworth.comparisons.repeats import Alike
 from loopworth.comparisons.result import Result, Spared, known_costs, measured
 from loopworth.comparisons.schedule import Planned, rotated, units
 from loopworth.comparisons.sequential import GATE, Course, Running, Shut, split
 from loopworth.comparisons.trial import Trial
-from loopworth.comparisons.verdict import (
-    EARNS,
-    Match,
-    Measured,
-    Verdict,
-    decide,
-    judge,
-    paying_gain,
-    share,
-    stated_gain,
-)
+from loopworth.comparisons.verdict import EARNS, Match, Measured, Verdict, decide, judge, less, paired, share
 from loopworth.runs.usage import Value
 
 DEARER = 3.0
@@ -128,22 +121,22 @@ class Reading:
         self.place, self.closed = 0, 0
         self.late, self.read, self.dropped = list[int](), list[int](), list[int]()
         self.looked: int | None = None
-        self.usd: float | None = 0.0
         self.extra_usd: float | None = 0.0
         self.seconds, self.tasks, self.any_right, self.tied = 0.0, 0, False, True
         self.taken: bool | None = None
 
-    def add(self, arm: Measure, holder: Measure) -> float | None:
-        """The difference on one task; None where one of the two cannot be judged."""
+    def add(self, arm: Measure, holder: Measure, price: Price | None) -> tuple[float, float | None] | None:
+        """The difference on one task, and what it costs more as a gain of accuracy, where that has a `price` and is
+        known; None where one of the two arms cannot be judged."""
         if arm.right is None or holder.right is None:
             return None
         self.tasks += 1
         self.any_right = self.any_right or arm.right > 0 or holder.right > 0
         self.tied = self.tied and arm.right == holder.right
-        self.seconds += arm.seconds - holder.seconds
-        known = self.extra_usd is not None and arm.usd is not None and holder.usd is not None
-        self.extra_usd = (self.extra_usd or 0.0) + (arm.usd or 0.0) - (holder.usd or 0.0) if known else None
-        return arm.right - holder.right
+        seconds, usd = arm.seconds - holder.seconds, less(arm.usd, holder.usd)
+        self.seconds += seconds
+        self.extra_usd = None if self.extra_usd is None or usd is None else self.extra_usd + usd
+        return arm.right - holder.right, None if price is None else price.gain(usd, seconds)
 
     @property
     def cheaper(self) -> bool:
@@ -165,6 +158,7 @@ class Stopping:
         self.runs: dict[tuple[str, str], dict[int, Trial]] = {}
         self.measures: dict[tuple[str, str], Measure] = {}
         self.trials: dict[tuple[Planned, int], Trial] = {}
+        self.alike = Alike(comparison)
         self.started: set[Planned] = set()
         self.gates = dict(self.gated())
         self.queues = {name: self.queue(name) for name in self.names}
@@ -174,7 +168,7 @@ class Stopping:
 
     def gated(self) -> Iterator[tuple[str, Gate]]:
         """The gates of the arms that are dear enough, where the tasks are enough for one and each is run once."""
-        comparison, delta = self.comparison, stated_gain(self.rule)
+        comparison, delta = self.comparison, self.rule.stated_gain
         if delta is None or comparison.repeats > 1 or comparison.clusters:
             return
         most = gain_gate(self.planned, delta, GATE * self.error)
@@ -193,20 +187,28 @@ class Stopping:
         """A run has ended."""
         self.started.add(trial.planned)
         self.trials[trial.planned, trial.attempt] = trial
-        runs = self.runs.setdefault((trial.arm, trial.task), {})
-        runs[trial.repeat] = trial
-        if len(runs) < self.comparison.repeats:
-            return
-        found = self.measures[trial.arm, trial.task] = measure(list(runs.values()))
-        for name, gate in self.gates.items():
-            if trial.arm == self.names[0]:
-                gate.holder(trial.task, found.right)
-            elif trial.arm == name:
-                gate.arm(trial.task, found.right)
+        self.runs.setdefault((trial.arm, trial.task), {})[trial.repeat] = trial
+        shown = self.alike.take(trial)
+        for task in [task for arm, task in self.runs if arm == trial.arm] if shown else [trial.task]:
+            self.meet(trial.arm, task)
         for reading in self.walk:
             if trial.arm in (reading.arm, reading.holder):
                 self.read_on(reading)
         self.walk = self.walked()
+
+    def meet(self, arm: str, task: str) -> None:
+        """An arm has met a task once all its runs on it have ended; of one that always does the same the first is
+        enough."""
+        runs = self.runs[arm, task]
+        once = arm in self.alike.shown
+        if (0 not in runs) if once else len(runs) < self.comparison.repeats:
+            return
+        found = self.measures[arm, task] = measure([runs[0]] if once else list(runs.values()))
+        for name, gate in self.gates.items():
+            if arm == self.names[0]:
+                gate.holder(task, found.right)
+            elif arm == name:
+                gate.arm(task, found.right)
 
     def read_on(self, reading: Reading, over: bool = False) -> None:
         """Read the units that both arms have met, in order. `over`: what is missing will not be made any more."""
@@ -235,13 +237,15 @@ class Stopping:
         return found
 
     def read(self, reading: Reading, place: int) -> None:
-        found = [reading.add(arm, holder) for arm, holder in self.both(reading, place) or ()]
-        differences = [difference for difference in found if difference is not None]
-        if not differences:
+        price = self.rule.price if self.rule.stated_gain is None else None
+        found = [reading.add(arm, holder, price) for arm, holder in self.both(reading, place) or ()]
+        pairs = [one for one in found if one is not None]
+        if not pairs:
             reading.dropped.append(place)
             return
         reading.read.append(place)
-        reading.course.read(fmean(differences), self.delta(reading))
+        costs = [more for _, more in pairs if more is not None]
+        reading.course.read(fmean(x for x, _ in pairs), fmean(costs) if len(costs) == len(pairs) else None)
 
     def close(self, reading: Reading, over: bool) -> bool:
         """The end of a stage: the units that an endpoint broke, and after the first stage the look."""
@@ -253,16 +257,8 @@ class Stopping:
         reading.closed = reading.place
         if reading.place == self.planned and reading.looked is None:
             reading.looked = len(reading.read)
-            reading.course.look(self.delta(reading))
+            reading.course.look()
         return True
-
-    def delta(self, reading: Reading) -> float | None:
-        """The smallest gain worth having, by the costs so far where it follows from them."""
-        stated = stated_gain(self.rule)
-        if stated is not None or not reading.tasks:
-            return stated
-        money = None if reading.extra_usd is None else reading.extra_usd / reading.tasks
-        return paying_gain(self.rule, money, reading.seconds / reading.tasks)
 
     # -- what is settled ----------------------------------------------------------------------------------------------
 
@@ -278,9 +274,15 @@ class Stopping:
         key = (arm, holder)
         if key not in self.readings:
             gated = holder == self.names[0] and arm in self.gates
-            reading = self.readings[key] = Reading(arm, holder, Course(split(self.error, self.planned, gated)))
+            shares, most = split(self.error, self.planned, gated), (self.most(arm), self.most(holder))
+            reading = self.readings[key] = Reading(arm, holder, Course(shares, self.rule.stated_gain, most))
             self.read_on(reading)
         return self.readings[key]
+
+    def most(self, arm: str) -> float:
+        """What a run of the arm may cost, as a gain of accuracy."""
+        caps = next(one.most for one in self.comparison.arms if one.name == arm)
+        return inf if self.rule.price is None else self.rule.price.most(*caps)
 
     def takes(self, reading: Reading) -> bool:
         """Whether the arm has earned the place."""
@@ -341,7 +343,7 @@ class Stopping:
             if (planned := gate.due(arm, self.started)) is not None:
                 yield -1, planned
             return
-        while (head := self.heads[arm]) is not None and head[1] in self.started:
+        while (head := self.heads[arm]) is not None and (head[1] in self.started or self.alike.skips(head[1])):
             self.heads[arm] = next(self.queues[arm], None)
         if head is None or not open:
             return
@@ -402,7 +404,7 @@ class Stopping:
         return arm, holder, self.evidence(reading, arm, holder)
 
     def evidence(self, reading: Reading, arm: Measured, holder: Measured) -> Evidence:
-        pairs, course = pair(arm.right, holder.right, self.comparison.clusters), reading.course
+        pairs, course = paired(arm, holder, self.rule, self.comparison.clusters), reading.course
         return Running(pairs, self.error, course.shares, course.found, course.by, course.at, reading.looked)
 
     def counted(self, reading: Reading) -> list[str]:

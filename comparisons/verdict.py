@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
+from math import inf
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from loopworth.comparisons import sentences
 from loopworth.comparisons.evidence import Evidence, OneLook, Pairs, Shares, pair
 from loopworth.comparisons.intervals import Interval
-from loopworth.comparisons.net_benefit import break_even_gain
+from loopworth.comparisons.net_benefit import Price
 from loopworth.comparisons.sequential import Shut
 from loopworth.comparisons.vetoes import Veto, cost_veto, extra, harm_veto, latency_veto, saving
 from loopworth.runs.usage import Value
@@ -39,7 +42,8 @@ class Measured(Value, frozen=True):
 
     `right` is the share of the task's runs that were right, None where it was left out (an endpoint that stayed down,
     a run that was never made). `usd` is the task's mean cost, None where unknown; `seconds` the latency of its first
-    run. `harmful` says on which tasks a run did harm; None where the arm can do none.
+    run. `harmful` says on which tasks a run did harm; None where the arm can do none. `most_usd` and `most_seconds` are
+    what a run may take at most, `inf` where no cap is known.
     """
 
     arm: str
@@ -47,6 +51,8 @@ class Measured(Value, frozen=True):
     usd: Mapping[str, float | None] = {}
     seconds: Mapping[str, float] = {}
     harmful: Mapping[str, bool] | None = None
+    most_usd: float = inf
+    most_seconds: float = inf
 
 
 class Rule(Value, frozen=True):
@@ -67,6 +73,21 @@ class Rule(Value, frozen=True):
     max_p95: float | None = None
     max_harm: float | None = None
 
+    @property
+    def price(self) -> Price | None:
+        """What gains and time are worth; None where no answer has a worth."""
+        if self.correct_is_worth_usd is None and self.wrong_costs_usd is None:
+            return None
+        stake = (self.correct_is_worth_usd or 0.0) + (self.wrong_costs_usd or 0.0)
+        return Price(stake, self.second_costs_usd or 0.0)
+
+    @property
+    def stated_gain(self) -> float | None:
+        """The smallest gain worth having; None where it is the one that pays for itself, task by task."""
+        if self.min_gain is not None:
+            return self.min_gain
+        return MIN_GAIN if self.price is None else None
+
 
 DEFAULT = Rule()
 
@@ -76,7 +97,8 @@ class ArmVerdict(Value, frozen=True):
 
     n pairs; b that only the challenger got right (or did better on), c that only the other did. `interval` is that of
     the difference at 1 - 2 · `error`. `earns_below` and `suffices_above` are the smallest gains at which the verdict
-    would switch; `more` forecasts how many more tasks would decide.
+    would switch; `more` forecasts how many more tasks would decide. `break_even` is the gain that pays for the arm's
+    extra cost and time, where answers have a worth.
     """
 
     arm: str
@@ -94,6 +116,7 @@ class ArmVerdict(Value, frozen=True):
     suffices_above: float | None
     more: int | None
     left_out: int
+    break_even: float | None = None
 
 
 class Verdict(Value, frozen=True):
@@ -105,6 +128,7 @@ class Verdict(Value, frozen=True):
     words: str
 
 
+Figures: TypeAlias = Mapping[str, float | None] | Mapping[str, float]
 Match: TypeAlias = "tuple[Measured, Measured, Evidence | Shut]"
 """An arm and the holder on the tasks that count between them, and what these show."""
 
@@ -125,7 +149,7 @@ def decide(
     if not arms:
         raise ValueError("a verdict takes at least one arm")
     error = share(rule.error, len(arms))
-    matched = match or (lambda arm, holder: (arm, holder, OneLook(pair(arm.right, holder.right, clusters), error)))
+    matched = match or (lambda arm, holder: (arm, holder, OneLook(paired(arm, holder, rule, clusters), error)))
     broken = any(too_many_lost(matched(later, earlier)[2].pairs) for earlier, later in combinations(arms, 2))
     holder, earned, judged = arms[0], None, []
     for arm in arms[1:]:
@@ -134,6 +158,27 @@ def decide(
             holder, earned = arm, judged[-1].token
     token = earned or (judged[-1].token if judged else "undecided")
     return Verdict(holder.arm, token, tuple(judged), sentences.summary(holder.arm, bool(earned), len(judged)))
+
+
+def paired(arm: Measured, holder: Measured, rule: Rule, clusters: Mapping[str, str] | None = None) -> Pairs:
+    """Two arms task by task; where the smallest gain is the one that pays for itself, with what each task costs more."""
+    price = rule.price if rule.stated_gain is None else None
+    if price is None or not price.stake:
+        return pair(arm.right, holder.right, clusters)
+    extra: dict[str, float | None] = {}
+    for task in arm.right:
+        usd, seconds = (less(mine.get(task), theirs.get(task)) for mine, theirs in sides(arm, holder))
+        extra[task] = price.gain(usd, seconds)
+    most = (price.most(arm.most_usd, arm.most_seconds), price.most(holder.most_usd, holder.most_seconds))
+    return pair(arm.right, holder.right, clusters, extra, most)
+
+
+def sides(arm: Measured, holder: Measured) -> tuple[tuple[Figures, Figures], ...]:
+    return ((arm.usd, holder.usd), (arm.seconds, holder.seconds))
+
+
+def less(mine: float | None, theirs: float | None) -> float | None:
+    return None if mine is None or theirs is None else mine - theirs
 
 
 def share(error: float, arms: int) -> float:
@@ -152,11 +197,12 @@ def judge(match: Match, rule: Rule, broken: bool) -> ArmVerdict:
         return judge_shut(arm, holder, evidence, rule, broken)
     pairs, error = evidence.pairs, evidence.error
     arm, holder = on_common(arm, holder), on_common(holder, arm)
-    delta = smallest_gain(arm, holder, rule)
+    delta = smallest_gain(pairs, rule)
     limits = evidence.interval()
     facts = sentences.Facts(arm.arm, holder.arm, pairs, limits, delta, error)
     unfit = unusable(arm, holder, broken, facts)
     token, reason, more = conclusion(arm, holder, rule, facts, evidence) if not unfit else ("undecided", unfit, None)
+    pays = breaking_even(arm, holder, rule)
     settles = not unfit and (token in EARNS or not pairs.tied)
     switch = evidence.switch_points(delta) if delta is not None and settles else None
     return ArmVerdict(
@@ -169,12 +215,13 @@ def judge(match: Match, rule: Rule, broken: bool) -> ArmVerdict:
         difference=pairs.difference,
         interval=limits,
         error=error,
-        words=sentences.paragraph(facts, reason, switch, evidence.account, unpriced(arm, holder)),
+        words=sentences.paragraph(facts, reason, switch, evidence.account, unpriced(arm, holder), pays),
         min_gain=delta,
         earns_below=switch and switch[0],
         suffices_above=switch and switch[1],
         more=more,
         left_out=pairs.left_out,
+        break_even=pays,
     )
 
 
@@ -185,7 +232,7 @@ def unpriced(*arms: Measured) -> tuple[str, ...]:
 
 def judge_shut(arm: Measured, holder: Measured, gate: Shut, rule: Rule, broken: bool) -> ArmVerdict:
     """A challenger that has too little to gain; it has no pairs, since it ran on the holder's failures alone."""
-    delta = stated_gain(rule) or MIN_GAIN
+    delta = rule.stated_gain or MIN_GAIN
     facts = sentences.Facts(arm.arm, holder.arm, gate.pairs, None, delta, gate.error)
     unfit = sentences.too_few_kept(facts, MOST_LEFT_OUT) if broken else ""
     if not unfit and gate.failed == gate.planned and not gate.gained:
@@ -213,34 +260,23 @@ def on_common(arm: Measured, other: Measured) -> Measured:
     """The arm with its cost and latency on those tasks alone that both arms can be judged on."""
     tasks = [task for task, right in arm.right.items() if right is not None and other.right.get(task) is not None]
     usd = {task: arm.usd.get(task) for task in tasks}
-    return Measured(arm.arm, arm.right, usd, {t: arm.seconds[t] for t in tasks if t in arm.seconds}, arm.harmful)
+    seconds = {task: arm.seconds[task] for task in tasks if task in arm.seconds}
+    return msgspec.structs.replace(arm, usd=usd, seconds=seconds)
 
 
-def smallest_gain(arm: Measured, holder: Measured, rule: Rule) -> float | None:
-    """The smallest gain worth having: the rule's, or what pays for the arm's extra cost and time, never under 0.
-
-    None where prices are given and a cost or a latency that they need is unknown.
-    """
-    if (stated := stated_gain(rule)) is not None:
-        return stated
-    return paying_gain(rule, extra(arm.usd, holder.usd), extra(arm.seconds, holder.seconds))
+def smallest_gain(pairs: Pairs, rule: Rule) -> float | None:
+    """The smallest gain worth having: the rule's, or what pays for the arm's extra cost and time (under 0 where it costs
+    less). None where prices are given and a cost or a latency that they need is unknown."""
+    if rule.stated_gain is not None:
+        return rule.stated_gain
+    return None if pairs.prices is None else pairs.prices.break_even
 
 
-def stated_gain(rule: Rule) -> float | None:
-    """The smallest gain worth having as the rule says it; None where it follows from the prices."""
-    if rule.min_gain is not None:
-        return rule.min_gain
-    return MIN_GAIN if rule.correct_is_worth_usd is None and rule.wrong_costs_usd is None else None
-
-
-def paying_gain(rule: Rule, money: float | None, seconds: float | None) -> float | None:
-    """What pays for this much more money and time per task."""
-    second = rule.second_costs_usd or 0.0
-    seconds = seconds if second else 0.0
-    if money is None or seconds is None:
-        return None
-    gain = break_even_gain(money, seconds, second, rule.correct_is_worth_usd or 0.0, rule.wrong_costs_usd or 0.0)
-    return None if gain is None else max(gain, 0.0)
+def breaking_even(arm: Measured, holder: Measured, rule: Rule) -> float | None:
+    """The gain that pays for the arm's extra cost and time on average; None where it is unknown, or nothing has a
+    worth."""
+    price = rule.price
+    return None if price is None else price.gain(*(extra(mine, theirs) for mine, theirs in sides(arm, holder)))
 
 
 def unusable(arm: Measured, holder: Measured, broken: bool, facts: sentences.Facts) -> str:
@@ -278,9 +314,9 @@ def conclusion(
 
 def savings(arm: Measured, holder: Measured, rule: Rule, facts: sentences.Facts, evidence: Evidence) -> str:
     """The sentence that an arm is shown cheaper, faster and not worse; "" where one of the three is not shown."""
-    margin = rule.not_worse_by if rule.not_worse_by is not None else (facts.delta or 0.0) / 2
+    margin = rule.not_worse_by if rule.not_worse_by is not None else max(facts.delta or 0.0, 0.0) / 2
     cost, time = saving(arm.usd, holder.usd, facts.error), saving(arm.seconds, holder.seconds, facts.error)
-    if cost is None or time is None or not evidence.out_up_to(-margin):
+    if cost is None or time is None or not evidence.not_worse_by(margin):
         return ""
     return sentences.cheaper(facts, margin, cost, time)
 

@@ -42,9 +42,9 @@ def test_wealth_against_a_gain_that_cannot_be() -> None:
 def test_a_pair_is_settled_at_its_first_crossing(values: list[float]) -> None:
     """Course and counts agree: at the first look at which the e-process says anything, and not before."""
     whole = [round(value) * 1.0 for value in values]
-    course = Course(split(0.05, 100, False))
+    course = Course(split(0.05, 100, False), 0.1)
     for value in whole:
-        course.read(value, 0.1)
+        course.read(value)
     looks = (
         (n, by_e_process(whole[:n].count(1.0), whole[:n].count(-1.0), n, 0.1, 0.02)) for n in range(1, len(whole) + 1)
     )
@@ -54,28 +54,50 @@ def test_a_pair_is_settled_at_its_first_crossing(values: list[float]) -> None:
 
 def test_the_look_is_taken_once_at_its_own_share() -> None:
     """At the planned number the exact test decides at what is left of the error; a second look decides nothing."""
-    course = Course(split(0.05, 30, False))
+    course = Course(split(0.05, 30, False), 0.1)
     for value in [0.0] * 22 + [1.0] * 8:
-        course.read(value, 0.1)
+        course.read(value)
     assert course.found == "undecided"
-    course.look(0.1)
+    course.look()
     assert (course.found, course.by) == ("earns", "look")
-    late = Course(split(0.05, 30, False))
-    late.look(0.1)
+    late = Course(split(0.05, 30, False), 0.1)
+    late.look()
     for value in [0.0] * 22 + [1.0] * 8:
-        late.read(value, 0.1)
-    late.look(0.1)
+        late.read(value)
+    late.look()
     assert late.found == "undecided"
 
 
-def test_nothing_is_settled_while_the_smallest_gain_is_unknown() -> None:
-    """Pairs are kept until there is a gain to hold them against, and then count in full."""
-    course = Course(split(0.05, 100, False))
-    for _ in range(20):
-        course.read(1.0, None)
+def test_nothing_is_settled_once_a_cost_that_is_needed_is_unknown() -> None:
+    """Whatever comes after; with every cost known the same pairs settle it."""
+    for second, found in ((0.05, "earns"), (None, "undecided")):
+        course = Course(split(0.05, 30, False), None, (0.2, 0.2))
+        for n in range(30):
+            course.read(1.0, second if n == 1 else 0.04)
+        course.look()
+        assert course.found == found
+
+
+def test_a_gain_has_to_pay_for_what_its_task_costs() -> None:
+    """Net of its cost each pair is a loss of .1, which the gain alone would not show: the first gains, and none pays."""
+    course = Course(split(0.05, 400, False), None, (1.5, 0.0))
+    for n in range(400):
+        course.read(float(n % 2), 1.1 if n % 2 else 0.1)
+    assert course.found == "suffices"
+    plain = Course(split(0.05, 400, False), 0.0)
+    for n in range(400):
+        plain.read(float(n % 2))
+    assert plain.found == "earns"
+
+
+def test_nothing_is_bet_where_no_cap_on_costs_is_known() -> None:
+    """A mean of what may be anything is never bounded by a few of it; the look decides by Student's t."""
+    course = Course(split(0.05, 60, False), None)
+    for n in range(60):
+        course.read(float(n % 3 > 0), 0.01 * (n % 4))
     assert course.found == "undecided"
-    course.read(1.0, 0.1)
-    assert (course.found, course.at) == ("earns", 21)
+    course.look()
+    assert (course.found, course.by) == ("earns", "look")
 
 
 @given(st.integers(0, 20), st.integers(0, 20), st.integers(0, 20))
@@ -102,8 +124,8 @@ def test_a_shut_gate_rules_out_what_its_tasks_could_hold() -> None:
 
 def test_a_verdict_after_each_of_ten_thousand_pairs_takes_less_than_a_millisecond() -> None:
     """The amortised time of one more pair does not grow with those before it."""
-    course, began = Course(split(0.05, 10_000, False)), time.process_time()
+    course, began = Course(split(0.05, 10_000, False), None, (0.2, 0.2)), time.process_time()
     for n in range(10_000):
-        course.read((0.0, 0.5, -0.5)[n % 3], 0.1 if n < 9_000 else 0.11)
+        course.read((0.0, 0.5, -0.5)[n % 3], 0.1 + n / 1e6)
         course.found = "undecided"
     assert time.process_time() - began < 10

@@ -127,7 +127,7 @@ def test_all_failures_and_all_ties_are_no_verdict_for_an_agent() -> None:
 
 
 def test_ties_settle_nothing_however_many() -> None:
-    """The e-process would say `suffices` after some 40 ties: all are run, and the first difference is what settles it."""
+    """The e-process would say `suffices` after some 40: all are run, and the first difference is what settles it."""
     arms = [scripted("a", always, DEAR), scripted("b", always, DEAR)]
     ties = compared(comparison(arms, 150, stop_early=True))
     assert made(ties) == {"a": 150, "b": 150}

@@ -173,7 +173,60 @@ def test_the_smallest_gain_comes_from_the_prices_where_they_are_given() -> None:
     assert only(decide(arms(60, 0, 40, **agent), Rule(min_gain=0.3, correct_is_worth_usd=1))).min_gain == 0.3
     assert only(decide(arms(60, 0, 40))).min_gain == 0.1
     cheaper = arms(60, 0, 40, usd=dict.fromkeys(SLOW, 0.001))
-    assert only(decide(cheaper, Rule(correct_is_worth_usd=1))).min_gain == 0
+    assert only(decide(cheaper, Rule(correct_is_worth_usd=1))).min_gain == pytest.approx(-0.009)
+
+
+def priced(n: int, b: int, c: int, cost: Any, **caps: float) -> list[Measured]:
+    """n tasks, b won and c lost, of an agent that costs this much on task i where it is right or wrong."""
+    mark = lambda i: (0.0, 1.0) if i < b else (1.0, 0.0) if i < b + c else (1.0, 1.0)
+    pipeline, agent = ({str(i): mark(i)[side] for i in range(n)} for side in (0, 1))
+    usd = {task: cost(int(task), agent[task]) for task in agent}
+    free = dict.fromkeys(agent, 0.0)
+    return [Measured("pipeline", pipeline, free, most_usd=0.0), Measured("agent", agent, usd, **caps)]
+
+
+def test_prices_are_weighed_task_by_task() -> None:
+    """Of the same counts and mean cost the gain is less certain where the agent costs most when it is wrong."""
+    rule = Rule(correct_is_worth_usd=1.0)
+    even = only(decide(priced(100, 32, 11, lambda i, right: 0.089), rule))
+    wrong = only(decide(priced(100, 32, 11, lambda i, right: 0.012 + 0.7 * (1 - right)), rule))
+    assert (even.min_gain, wrong.min_gain) == (pytest.approx(0.089), pytest.approx(0.089, abs=1e-4))
+    assert (even.token, wrong.token) == ("earns", "undecided")
+    assert wrong.earns_below is not None
+    assert even.earns_below is not None
+    assert wrong.earns_below < even.earns_below
+    assert "must gain 8.9 points of accuracy, weighed task by task, to pay" in wrong.words
+
+
+def test_a_few_tasks_with_varied_costs_are_decided_where_a_cap_bounds_them() -> None:
+    """Fifteen differences are too few for Student's t; the e-process needs the most that a run may cost."""
+    rule, cost = Rule(correct_is_worth_usd=1.0), lambda i, right: 0.01 + 0.001 * (i % 3)
+    known, unknown = (only(decide(priced(25, 15, 0, cost, **caps), rule)) for caps in ({"most_usd": 0.05}, {}))
+    assert (known.token, unknown.token) == ("earns", "undecided")
+    assert "No cap on what a run may cost is known" in unknown.words
+    assert unknown.more
+
+
+@given(st.integers(1, 60), st.data())
+def test_switch_points_of_prices_agree_with_the_verdict(n: int, data: st.DataObject) -> None:
+    """As without prices: earns above the break-even gain just where the arm earns, and suffices likewise."""
+    b = data.draw(st.integers(0, n))
+    c = data.draw(st.integers(0, n - b))
+    costs = data.draw(st.lists(st.floats(0, 0.2), min_size=n, max_size=n))
+    one = only(decide(priced(n, b, c, lambda i, right: costs[i], most_usd=0.2), Rule(correct_is_worth_usd=1.0)))
+    if one.earns_below is None or one.suffices_above is None or one.min_gain is None or one.token == "earns_cheaper":
+        return
+    assert (one.token == "earns") == (one.earns_below >= one.min_gain)
+    assert one.token != "suffices" or one.suffices_above <= one.min_gain + 1e-9
+    assert one.earns_below <= one.suffices_above
+
+
+def test_what_pays_is_told_where_the_smallest_gain_is_stated_too() -> None:
+    """The break-even gain beside `min_gain`, which decides."""
+    rule = Rule(min_gain=0.3, correct_is_worth_usd=0.5, wrong_costs_usd=0.25, second_costs_usd=0.001)
+    found = only(decide(arms(60, 0, 40, usd=dict.fromkeys(SLOW, 0.10), seconds=SLOW), rule))
+    assert (found.min_gain, found.break_even) == (0.3, pytest.approx((0.09 + 0.029) / 0.75))
+    assert "must gain 15.9 points of accuracy to pay" in found.words
 
 
 def test_prices_that_no_gain_could_pay_for_say_so() -> None:
