@@ -72,7 +72,8 @@ def play(block: Block, folder: Path) -> None:
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_text(block.text, "utf-8")
     elif block.language == "python":
-        done = run([sys.executable, "-W", "error", "-c", block.text], folder, PYTHONPATH=str(folder))
+        path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+        done = run([sys.executable, "-W", "error", "-c", block.text], folder, PYTHONPATH=path)
         assert done.returncode == 0, done.stderr
     else:
         for command, shown in typed(block):
