@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol
 
+from loopworth.runs.hearing import Hearing, Listener
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Diverged, Said, Waiting
 from loopworth.runs.usage import Quote, Value
@@ -48,7 +49,8 @@ Ask = Callable[[Question, str], Awaitable[Decision]]
 class Model(Protocol):
     """One chat model. `reply` may stop itself after `seconds` (finish `time_limit`) with what came so far.
 
-    One whose calls are billed also has `quote(request) -> Quote`.
+    One whose calls are billed also has `quote(request) -> Quote`. One that can stream says so by `streams = True`, and
+    its `reply` takes `hear` as well, to be called with new text and the number of the attempt, from 1, that it is of.
     """
 
     async def reply(self, request: Request, seconds: float | None) -> Reply: ...
@@ -77,7 +79,8 @@ class World(Protocol):
 class Live:
     """The real world: models by key, a person by `ask`. A gate without anybody to ask raises `Waiting`.
 
-    `watch` is told of every message as it is said.
+    `watch` is told of every message as it is said, `hear` of every reply's text while it comes, where its model can
+    stream.
     """
 
     def __init__(
@@ -87,9 +90,10 @@ class Live:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         watch: Callable[[Said], None] | None = None,
+        hear: Listener | None = None,
     ) -> None:
         self._models, self._ask, self._clock, self._began, self._sleep = models, ask, clock, clock(), sleep
-        self._watch = watch
+        self._watch, self._hear = watch, hear
 
     def quote(self, request: Request) -> Quote:
         quote: Callable[[Request], Quote] | None = getattr(self._models[request.model], "quote", None)
@@ -97,10 +101,15 @@ class Live:
 
     async def model(self, request: Request, id: str, seconds: float | None) -> Reply:
         model = self._models[request.model]
-        if getattr(model, "by_id", False):
-            reply: Reply = await model.reply(request, seconds, id)
-        else:
-            reply = await model.reply(request, seconds)
+        place = (id,) if getattr(model, "by_id", False) else ()
+        if self._hear is None or not getattr(model, "streams", False):
+            reply: Reply = await model.reply(request, seconds, *place)
+            return reply
+        hearing = Hearing(self._hear, id)
+        try:
+            reply = await model.reply(request, seconds, *place, hear=hearing)
+        finally:
+            hearing.end()
         return reply
 
     async def gate(self, question: Question, id: str) -> Decision:
