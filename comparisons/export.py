@@ -103,6 +103,7 @@ def arm(found: ArmFigures) -> dict[str, Any]:
     return {
         "arm": found.arm,
         "shape": found.shape,
+        "protocols": found.protocols,
         "models": found.models,
         "billed": found.billed,
         "changed": found.differences,

@@ -73,12 +73,13 @@ class ArmFigures(Value, frozen=True):
 
     `figures` are None where it ran on tasks selected by another arm's results: then only `made` runs can be told.
     `answered` counts the scored runs that left an answer; the others are wrong. `exits` counts the scored runs by exit
-    reason, `apart` the others. `route` is its accuracy against
+    reason, `apart` the others; `protocols` are those that its loops really spoke. `route` is its accuracy against
     `expected_route`, and `routes` counts (expected, taken): None where no task has one, or the arm took no route.
     """
 
     arm: str
     shape: str
+    protocols: tuple[str, ...]
     models: tuple[str, ...]
     billed: bool
     planned: int
@@ -174,6 +175,7 @@ def arm_figures(result: Result, arm: Arm) -> ArmFigures:
     return ArmFigures(
         arm=arm.name,
         shape=arm.workflow.shape,
+        protocols=tuple(dict.fromkeys(spoken for trial in every for spoken in trial.trace.protocols)),
         models=arm.models,
         billed=any(spec.provider not in FREE for spec in arm.workflow.models.values()) or arm.workflow.shape in OUTSIDE,
         planned=len(result.order) // len(result.comparison.arms),

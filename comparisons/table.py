@@ -77,6 +77,8 @@ def changes(found: Report) -> Iterable[RenderableType]:
 
 def rows(arms: tuple[ArmFigures, ...]) -> Iterable[tuple[str, list[str]]]:
     yield "shape", [arm.shape.replace("_", " ") for arm in arms]
+    if any(arm.protocols for arm in arms):
+        yield "protocol", [", ".join(arm.protocols) or "-" for arm in arms]
     if any(arm.made < arm.planned for arm in arms):
         yield "runs made", [f"{arm.made} of {arm.planned}" for arm in arms]
     yield "right", [unfigured(arm) if arm.selected else right(arm.figures.accuracy) for arm in arms]

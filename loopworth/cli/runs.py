@@ -100,6 +100,7 @@ def report(outcome: Outcome, id: str | None, replayed: bool) -> dict[str, Any]:
         "exit": outcome.exit,
         "note": outcome.note,
         "route": outcome.route,
+        "protocols": outcome.protocols,
         "model_calls": outcome.model_calls,
         "tool_calls": outcome.tool_calls,
         "path": outcome.path,
@@ -134,6 +135,7 @@ def facts(outcome: Outcome) -> dict[str, Text]:
         "tokens": Text(tokens(outcome.usage)),
         "cost": Text(cost(outcome)),
         "latency": Text(f"{outcome.latency:.2f} s"),
+        "protocol": Text(", ".join(outcome.protocols)),
     }
     return {name: text for name, text in rows.items() if text.plain}
 

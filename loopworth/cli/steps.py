@@ -11,7 +11,7 @@ from loopworth.cli.runs import line
 from loopworth.cli.terminal import shown
 from loopworth.runs.budget import observation_of, reply_of
 from loopworth.runs.effects import called
-from loopworth.runs.events import AnyEvent, GateDecided, LimitHit, ModelCalled, RouteTaken, ToolCalled
+from loopworth.runs.events import AnyEvent, GateDecided, LimitHit, ModelCalled, RouteTaken, Spoke, ToolCalled
 from loopworth.runs.journal import Record
 from loopworth.runs.message import Message
 from loopworth.runs.observation import Observation
@@ -93,6 +93,8 @@ def noted(event: AnyEvent) -> Text | None:
             return mark(at, f"limit hit: {limit}" + (f" of {owner}" if owner else ""))
         case RouteTaken(at, label, rule):
             return mark(at, f"took the route {label} ({rule})")
+        case Spoke(at, protocol):
+            return mark(at, f"the loop spoke the protocol {protocol}")
         case GateDecided(at, choice, by):
             return mark(at, f"decided: {choice}" + (f" by {by}" if by else ""))
         case _:

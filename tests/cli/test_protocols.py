@@ -1,0 +1,77 @@
+"""A run says which protocol its loop really spoke: on the terminal, in JSON, in the store, in a comparison."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import pytest
+
+from tests.cli.kit import command, written
+
+REPLIES = {
+    "native": "[{calls: [{tool: refund, arguments: {who: Ann, amount: 1}}]}, done]",
+    "json": """['{"tool": "refund", "arguments": {"who": "Ann", "amount": 1}}', '{"answer": "done"}']""",
+    "react": """['Action: refund {"who": "Ann", "amount": 1}', 'Answer: done']""",
+}
+LOOP = """\
+workflow: paying
+shape: open_loop
+input: {{case: str}}
+model: {{name: scripted, replies: {replies}}}
+tools: {{refund: {{python: "shop:refund", effect: write}}}}
+prompt: "{{{{ case }}}}"
+protocol: {protocol}
+budget: {{turns: 5}}
+check: calls | selectattr('status', 'equalto', 'ok') | map(attribute='args') | list == [{{'who':'Ann','amount':1}}]
+else: "{{{{ answer }}}} without paying Ann 1: {{{{ calls }}}}"
+"""
+COMPARISON = """\
+comparison: spoken
+tasks: tasks.jsonl
+score: equals
+writes: allowed
+arms:
+  native: {workflow: native.yaml}
+  react: {workflow: react.yaml}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    monkeypatch.chdir(tmp_path)
+    loops = {name: LOOP.format(protocol=name, replies=replies) for name, replies in REPLIES.items()}
+    return written(tmp_path, **loops, comparison=COMPARISON)
+
+
+@pytest.mark.parametrize("protocol", REPLIES)
+def test_a_run_tells_the_protocol_that_it_spoke(folder: pathlib.Path, protocol: str) -> None:
+    """In its facts, its JSON and its kept steps; and a check reads the call log alike in each."""
+    done = command("run", folder / f"{protocol}.yaml", "-i", "case=x", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert (found["answer"], found["protocols"]) == ("done", [protocol])
+    assert f"protocol {protocol}" in " ".join(
+        command("run", folder / f"{protocol}.yaml", "-i", "case=x").stdout.split()
+    )
+    assert f"the loop spoke the protocol {protocol}" in command("runs", "show", found["id"]).stdout
+
+
+@pytest.mark.parametrize("protocol", REPLIES)
+def test_a_check_of_the_answer_reads_the_call_log(folder: pathlib.Path, protocol: str) -> None:
+    """An answer that says what was not done is `check_failed`, whatever the protocol."""
+    lied = {"native": "[done]", "json": """['{"answer": "done"}']"""}.get(protocol, "['Answer: done']")
+    (folder / "lied.yaml").write_text(LOOP.format(protocol=protocol, replies=lied), "utf-8")
+    found = json.loads(command("run", folder / "lied.yaml", "-i", "case=x", "--json").stdout)
+    assert (found["exit"], found["answer"]) == ("check_failed", None)
+    assert found["note"] == "done without paying Ann 1: []"
+
+
+def test_a_comparison_tells_the_protocol_of_each_arm(folder: pathlib.Path) -> None:
+    """Beside the shape; an arm that spoke none has none."""
+    (folder / "tasks.jsonl").write_text('{"case": "x", "expected": "done"}\n', "utf-8")
+    done = command("compare", folder / "comparison.yaml", "--json")
+    assert done.exit_code == 0, done.output
+    assert [arm["protocols"] for arm in json.loads(done.stdout)["arms"]] == [["native"], ["react"]]
+    table = command("compare", folder / "comparison.yaml").stdout
+    assert " ".join(next(line for line in table.splitlines() if "protocol" in line).split()) == "protocol native react"
