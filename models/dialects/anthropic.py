@@ -50,6 +50,8 @@ class Anthropic:
     def body(self, spec: ModelSpec, request: Request, most: int | None) -> dict[str, Any]:
         body = settings(model=spec.model, temperature=spec.temperature) | settings(**spec.extra)
         body["max_tokens"] = MOST_OUTPUT if most is None else most
+        if request.stop:
+            body.setdefault("stop_sequences", request.stop)
         system, body["messages"] = parted(request.messages)
         if request.tools:
             body["tools"] = [tool_of(tool) for tool in request.tools]

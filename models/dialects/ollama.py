@@ -29,7 +29,8 @@ class Ollama:
 
     def body(self, spec: ModelSpec, request: Request, most: int | None) -> dict[str, Any]:
         seed = spec.seed if request.seed is None else request.seed
-        said = settings(temperature=spec.temperature, seed=seed, num_predict=most)
+        stop = request.stop or None
+        said = settings(temperature=spec.temperature, seed=seed, num_predict=most, stop=stop)
         options = said | settings(**own) if isinstance(own := spec.extra.get("options"), dict) else said
         body = {"model": spec.model, "stream": False} | settings(**spec.extra)
         body["messages"] = spoken(request.messages)

@@ -35,6 +35,8 @@ class OpenAI:
             body[limit_name(spec)] = most
         if request.seed is not None:
             body["seed"] = request.seed
+        if request.stop:
+            body.setdefault("stop", request.stop)
         if request.tools:
             body["tools"] = request.tools
             if request.tool_choice != "auto":
