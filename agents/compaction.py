@@ -69,14 +69,21 @@ class Memory:
         old = self.old(self.rule.keep_last) if before > self.rule.above else []
         if old:
             elided = tuple(f"{fx.path}{turn.number}/call[{k}]" for turn in old for k in changed(turn))
-            for turn in old:
-                shown = self.show(turn.reply, [shortened(seen) for seen in turn.observations])
-                self.log.seen[turn.start : turn.start + len(shown)] = shown
-            self.past.forget(old[-1].calls)
-            self.turns = [turn for turn in self.turns if turn.start > old[-1].start]
-            lost = self.context.changed(request, old[0].start)
+            first = min([n for turn in old for n in self.forget(turn)])
+            lost = self.context.changed(request, first)
             fx.emit(Compacted(fx.path + name, elided, before, self.context.tokens(), lost))
         self.context.sent()
+
+    def forget(self, turn: Turn) -> list[int]:
+        """Leave a turn's results out; the messages that are changed by it."""
+        shown = self.show(turn.reply, [shortened(seen) for seen in turn.observations])
+        where = slice(turn.start, turn.start + len(shown))
+        pairs = zip(self.log.seen[where], shown, strict=True)
+        other = [turn.start + n for n, (before, after) in enumerate(pairs) if before != after]
+        self.log.seen[where] = shown
+        self.past.forget(turn.calls)
+        self.turns.remove(turn)
+        return other
 
     def old(self, keep: int) -> list[Turn]:
         """The turns that may go, if leaving their results out makes any room."""

@@ -1,7 +1,11 @@
 """What every endpoint asks of a conversation, as the strictest of them does."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
+
+from loopworth.models import ScriptedModel
+from loopworth.runs.message import Reply, Request
 
 
 def faults(messages: Sequence[dict[str, Any]]) -> list[str]:
@@ -35,3 +39,17 @@ def faults(messages: Sequence[dict[str, Any]]) -> list[str]:
         found.append(f"end: {waiting} had no result")
     first = next((message for message in messages if message.get("role") != "system"), {})
     return found if first.get("role") == "user" else [*found, "the first message after the system's is no user's"]
+
+
+class Heard(ScriptedModel):
+    """A scripted model that keeps every request's messages as they were when it was asked, and refuses what a strict
+    endpoint would."""
+
+    def __init__(self, replies: Sequence[Any]) -> None:
+        super().__init__(list(replies))
+        self.sent: list[list[dict[str, Any]]] = []
+
+    async def reply(self, request: Request, seconds: float | None, id: str = "") -> Reply:
+        self.sent.append(json.loads(json.dumps(request.messages)))
+        assert faults(self.sent[-1]) == []
+        return await super().reply(request, seconds, id)
