@@ -7,31 +7,33 @@ from typing import Any
 
 import msgspec
 
+from loopworth.models.concessions import Concession, conceded, concession
 from loopworth.models.dialects import DIALECTS
-from loopworth.models.endpoint import LONGEST_ASK, Endpoint, Exchange, Patience
+from loopworth.models.endpoint import LONGEST_ASK, Endpoint, Exchange, Hear, Patience
 from loopworth.models.errors import Trouble
 from loopworth.models.prices import usd
+from loopworth.models.quote import quote
 from loopworth.models.spec import ModelSpec
+from loopworth.models.truncation import dropped_part
 from loopworth.models.wire import encode
-from loopworth.runs.message import Reply, Request
+from loopworth.runs.message import Reply, Request, assistant
 from loopworth.runs.outcome import Stop
 from loopworth.runs.secrets import hide
-from loopworth.runs.usage import Usage
-
-RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+from loopworth.runs.usage import Quote, Usage
 
 
 class ChatModel:
     """Asks one model at an endpoint. `most` is the most output of any call; None leaves it to the request."""
 
     by_id = False
+    streams = True
 
     def __init__(self, spec: ModelSpec, endpoint: Endpoint, most: int | None = None) -> None:
         self.spec = spec
         self.server = endpoint
         self.most = spec.max_tokens or most
         self.dialect = DIALECTS[spec.speaks]
-        self.renamed: dict[str, str] = {}
+        self.concessions: tuple[Concession, ...] = ()
         said = {"seconds": spec.timeout, "retries": spec.retries}
         self.patience = Patience(**{key: value for key, value in said.items() if value is not None})  # type: ignore[arg-type]
         self.open = False
@@ -58,11 +60,18 @@ class ChatModel:
             self.open = False
             await self.server.leave()
 
-    async def reply(self, request: Request, seconds: float | None) -> Reply:
-        """One turn. Stops itself after `seconds`, queueing included; raises `Stop` where the endpoint fails."""
+    def quote(self, request: Request) -> Quote:
+        """What a call may come to, before it is made."""
+        return quote(self.spec, request, self.server.now())
+
+    async def reply(self, request: Request, seconds: float | None, hear: Hear | None = None) -> Reply:
+        """One turn. Stops itself after `seconds`, queueing included; raises `Stop` where the endpoint fails.
+
+        The answer is streamed where somebody is there to `hear` it; the reply is the same.
+        """
         self.join()
         self.server.connect()
-        exchange = Exchange(self.server.clock)
+        exchange = Exchange(self.server.clock, hear)
         if seconds is None:
             return await self.ask(request, exchange)
         try:
@@ -73,25 +82,33 @@ class ChatModel:
 
     async def ask(self, request: Request, exchange: Exchange) -> Reply:
         most = self.output_limit(request)
-        found = await self.answer(request, most, exchange)
-        if type(found) is Trouble and found.param in RENAMED and not self.renamed and found.kind == "refused":
-            self.renamed = {found.param: RENAMED[found.param]}  # the endpoint knows the output limit by its other name
-            found = await self.answer(request, most, exchange)
+        found, sent = await self.answer(request, most, exchange)
         if type(found) is Trouble:
             return self.ended(found, exchange)
         reply = self.dialect.read(found, most, len(request.messages))
+        used = spent(reply.usage, exchange.lost, most)
         return msgspec.structs.replace(
             reply,
-            usage=msgspec.structs.replace(reply.usage, usd=usd(self.spec, reply.usage, self.server.now())),
+            warnings=(*(change.words for change in self.concessions), *dropped_part(sent, reply.usage)),
+            usage=msgspec.structs.replace(used, usd=usd(self.spec, used, self.server.now())),
             seconds=exchange.service,
             attempts=tuple(exchange.attempts),
             waits=tuple(exchange.waits),
         )
 
-    async def answer(self, request: Request, most: int | None, exchange: Exchange) -> Any:
+    async def answer(self, request: Request, most: int | None, exchange: Exchange) -> tuple[Any, bytes]:
+        """What the endpoint says in the end, and to what: what it will not take is left out, now and from then on."""
         body = self.dialect.body(self.spec, request, most)
-        body = {self.renamed.get(key, key): value for key, value in body.items()}
-        return await self.server.answer(encode(body), exchange, self.patience, self.dialect)
+        body = body if exchange.hear is None else self.dialect.streamed(body)
+        while True:
+            made = self.concessions
+            asked = conceded(body, made)
+            sent = encode(asked)
+            found = await self.server.answer(sent, exchange, self.patience, self.dialect)
+            change = concession(found, asked, made) if type(found) is Trouble else None
+            if change is None:
+                return found, sent
+            self.concessions = tuple(dict.fromkeys((*self.concessions, change)))
 
     def output_limit(self, request: Request) -> int | None:
         limits = [limit for limit in (request.max_tokens, self.most) if limit is not None]
@@ -113,12 +130,20 @@ class ChatModel:
         return Reply({}, (), "", finish, usage, exchange.service, note, attempts, waits)
 
     def cut(self, request: Request, exchange: Exchange) -> Reply:
-        """The reply of a call that ran out of time: what a request in flight will have used is what was asked for."""
-        usage = Usage()
+        """The reply of a call that ran out of time: the text so far of one that streams, with what it used as far as
+        that is known; else what a request in flight will have used is what was asked for."""
+        most, so_far = self.output_limit(request) or 0, Reply({}, usage=Usage(None, None))
+        lost = exchange.lost
+        if not exchange.flying:
+            so_far = Reply({})
+        elif exchange.incoming is not None and exchange.incoming.gathering.spoke:
+            so_far = self.dialect.read(hide(exchange.incoming.so_far()), most, len(request.messages))
         if exchange.flying:
-            usage = Usage(0, self.output_limit(request) or 0, usd=self.unknown().usd, estimated=True)
             exchange.note(None, "cut at the time limit")
-        return self.bad("time_limit", "", usage, exchange)
+        used = spent(held(so_far.usage, most), lost, most)
+        used = msgspec.structs.replace(used, usd=usd(self.spec, used, self.server.now()) if exchange.attempts else 0.0)
+        message = assistant(so_far.text) if so_far.text else {}
+        return msgspec.structs.replace(self.bad("time_limit", "", used, exchange), message=message, text=so_far.text)
 
     def stop(self, found: Trouble, exchange: Exchange) -> Stop:
         """The end of a call whose endpoint failed: what it said, and what to do about it."""
@@ -149,3 +174,18 @@ class ChatModel:
             "broken": "try again later",
         }
         return by_status.get(found.status or 0) or by_kind.get(found.kind, "it will not take this request")
+
+
+def held(usage: Usage, most: int) -> Usage:
+    """What a call that was cut has used: where it did not say so, all the output that it was allowed."""
+    if usage.output is not None:
+        return usage
+    return msgspec.structs.replace(usage, input=usage.input or 0, output=most, estimated=True)
+
+
+def spent(usage: Usage, lost: int, most: int | None) -> Usage:
+    """Usage with that of attempts that were lost when the model may have been at work: at most the same input each
+    time, and all the output that was allowed."""
+    for _ in range(lost):
+        usage += Usage(usage.input, most, estimated=True)
+    return usage

@@ -66,6 +66,15 @@ FINAL_CODES = {
     "unsupported_value",
     "missing_required_parameter",
 }
+REFUSALS = {
+    "authentication_error",
+    "billing_error",
+    "invalid_request_error",
+    "not_found_error",
+    "permission_error",
+    "unprocessable_entity_error",
+}
+"""What says, where there is no status to say it, that another attempt would end the same."""
 FILTER_WORDS = re.compile(
     r"content (management |usage )?(policy|filter)|safety (system|filter|policy)|moderation|input was flagged", re.I
 )
@@ -76,6 +85,12 @@ OVERFLOW_WORDS = re.compile(
     r"|too many (input |prompt )?tokens\b(?! per)|(input|prompt) tokens?\b.{0,40}\b(above|exceed|over|limit|greater)",
     re.I,
 )
+NO_SYSTEM = re.compile(
+    r"system (role|message|prompt|instruction)s?\b.{0,40}\bnot\b|\bnot\b.{0,40}\bsystem (role|message)", re.I
+)
+ALTERNATING = re.compile(r"roles? must alternate|must alternate between|alternat\w+ (user|roles?)", re.I)
+UNKNOWN_PARAMETER = re.compile(r"unsupported param", re.I)
+"""What a template, or a server that checks late, says under a status of its own failure: it will never take this."""
 BROKEN_OFF = {"error", "abort", "aborted", "cancelled", "canceled", "timeout", "insufficient_system_resource"}
 """Finish reasons of a reply that the server gave up: half an answer, never to be taken for a whole one."""
 WORDED = (None, 400, 403, 413, 422, 500)
@@ -141,9 +156,9 @@ def error_of(body: Any, answered: bool) -> dict[str, Any] | None:
 def codes_of(error: Mapping[str, Any]) -> Iterator[str]:
     """Code and type, those of an inner error too, in lower case."""
     inner = error.get("innererror") or error.get("inner_error")
-    for holder in (error, inner):
+    for holder in (error, inner, error.get("details")):
         if isinstance(holder, dict):
-            yield from (str(holder[key]).lower() for key in ("code", "type", "status") if holder.get(key))
+            yield from (str(holder[key]).lower() for key in ("code", "error_code", "type", "status") if holder.get(key))
 
 
 def text_of(error: Mapping[str, Any]) -> str:
@@ -164,12 +179,16 @@ def kind_of(status: int | None, codes: list[str], message: str) -> Kind:
         return "context_overflow"
     if any(code in FINAL_CODES for code in codes):
         return "refused"
+    if status == 500 and any(words.search(message) for words in (NO_SYSTEM, ALTERNATING, UNKNOWN_PARAMETER)):
+        return "refused"
     hurried = any(code.startswith(("rate_limit", "overloaded")) for code in codes)
     if status in WORDED and not hurried:
         if status != 403 and OVERFLOW_WORDS.search(message):
             return "context_overflow"
         if status in (400, 403) and FILTER_WORDS.search(message):
             return "content_filter"
+    if status is None and any(code in REFUSALS for code in codes):
+        return "refused"
     return by_status(status, hurried)
 
 

@@ -19,7 +19,7 @@ class ModelCalled(Event, frozen=True):
     """A model was asked. `finish` is the reply's, or `cancelled`, or the exit reason of an endpoint that failed.
 
     `seconds` is the whole span since `began`; `waits` are the parts of it spent queueing or sleeping off a rate limit.
-    `note` is the reply's: why it ended badly, or a finish reason that nobody knows.
+    `note` is the reply's: why it ended badly, or a finish reason that nobody knows; so are `warnings`.
     """
 
     model: str = ""
@@ -30,6 +30,7 @@ class ModelCalled(Event, frozen=True):
     attempts: tuple[Attempt, ...] = ()
     waits: tuple[tuple[float, float], ...] = ()
     note: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 class ToolCalled(Event, frozen=True):

@@ -144,6 +144,11 @@ class Outcome(Value, frozen=True):
         return sum(type(e) is ToolCalled and e.status in RAN and not e.nested for e in self.events)
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know of the replies, each once."""
+        return tuple(dict.fromkeys(said for e in self.events if type(e) is ModelCalled for said in e.warnings))
+
+    @property
     def path(self) -> tuple[str, ...]:
         """The tools called, in program order."""
         return tuple(e.tool for e in self.events if type(e) is ToolCalled)
