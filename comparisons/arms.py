@@ -88,13 +88,8 @@ class Control(Value, frozen=True):
 
     @property
     def key(self) -> str:
-        """What its runs are kept under: no arm has this name, nor another control."""
+        """What its runs are kept under: no arm has this name (see `logged.of_control`), nor another control."""
         return f"{self.name} of {self.of}" if self.name == self.kind else f"{self.name} ({self.kind}) of {self.of}"
-
-
-def of_control(arm: str | None) -> bool:
-    """Whether a run that was kept under this name is one of a control; names of arms have no spaces."""
-    return arm is not None and " of " in arm
 
 
 FOREIGN = ("python", "command")

@@ -36,9 +36,9 @@ class Comparison:
     """The arms in order of complexity, the tasks they all meet, and the rule that decides.
 
     `limits` are the comparison's own: no run is started past them. Where it is to `stop_early`, it may be extended: the
-    last tasks were added later, so many at each time. Where `controls` is None none is run, whatever the verdict. `harm`
-    is over `answer`, `calls` and `task`. `spec` is the file's content as it was written, `files` the SHA-256 of every
-    file that was read, by path.
+    last tasks were added later, so many at each time. Where `controls` is None none is run, whatever the verdict.
+    `harm` is over `answer`, `calls` and `task`. `spec` is the file's content as it was written, `files` the SHA-256 of
+    every file that was read, by path.
     """
 
     name: str

@@ -1,13 +1,9 @@
-"""Running the controls of a comparison, after its verdict: those that its file names, and those that an agent calls for
-which would earn its place."""
+"""The controls of a comparison, after its verdict: those that its file names, and those that an agent calls for which
+would earn its place. What each of them runs, and what these runs come to; they are made and kept as any others."""
 
 from __future__ import annotations
 
-import asyncio
-import dataclasses
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -25,139 +21,108 @@ from loopworth.comparisons.controls import (
 )
 from loopworth.comparisons.result import Result, measured
 from loopworth.comparisons.schedule import Planned
-from loopworth.comparisons.trial import Trial
+from loopworth.comparisons.trial import Left, Trial
 from loopworth.comparisons.verdict import EARNS, Verdict
 from loopworth.runs.observation import Observation
-from loopworth.runs.usage import Value
 from loopworth.workflows.compile import Compiled
-
-
-class Left(Value, frozen=True):
-    """What a run of an arm left for its controls."""
-
-    answer: Any = None
-    found: tuple[Observation, ...] = ()
-
-
-class Player(Protocol):
-    """Makes the runs of controls."""
-
-    @property
-    def left(self) -> Mapping[tuple[str, str], Left]: ...
-
-    async def play(self, planned: Planned, workflow: Compiled, of: Arm) -> tuple[Trial, Any]:
-        """A run of a workflow as `planned`, on what the arm `of` is given; its trial and its answer."""
-
-    async def rescored(self, trial: Trial, answer: Any) -> Trial:
-        """The trial with another answer."""
-
-    def width(self, arm: Arm) -> int:
-        """How many runs of it may be under way."""
-
-    def spent_out(self) -> bool: ...
 
 
 def wanted(result: Result) -> list[Control]:
     """The controls that the file names, then those that a verdict calls for."""
+    if result.comparison.controls is None:
+        return []
     named = list(result.comparison.controls)
     taken = {(one.kind, one.of) for one in named}
     earned = [one.arm for one in result.verdict.arms if one.token in EARNS] if result.verdict is not None else []
     return named + [Control(k, k, arm) for arm in earned[-1:] for k in AUTOMATIC if (k, arm) not in taken]
 
 
-async def controlled(result: Result, player: Player) -> Result:
-    """The result with its controls, and a verdict that says where an agent is not shown better than retrying."""
-    found = list[Controlled]()
-    for control in wanted(result):
-        found.append(await Phase(result, control, player).run())
-    return dataclasses.replace(result, controls=tuple(found), verdict=carried(result, found))
-
-
 class Phase:
-    """One control on the tasks that its agent ran."""
+    """One control of a comparison whose arms were run, by what these `left`.
 
-    def __init__(self, result: Result, control: Control, player: Player) -> None:
+    `arm` is what it runs (of `retry` the first arm, else the agent), `order` the runs to make, on the tasks that the
+    agent ran; `unable` says why there are none.
+    """
+
+    def __init__(self, result: Result, control: Control, left: Mapping[Planned, Left]) -> None:
         arms = {arm.name: arm for arm in result.comparison.arms}
-        self.result, self.control, self.player = result, control, player
+        self.control, self.left, self.seed = control, left, result.comparison.seed
         self.first, self.agent = result.comparison.arms[0], arms[control.of]
-        self.trials = {trial.task: trial for trial in result.final if trial.arm == control.of and not trial.repeat}
-        self.tasks = [task for task in self.trials if (control.of, task) in player.left]
+        self.retries = control.kind == "retry"
+        self.arm = self.first if self.retries else self.agent
+        self.agents = self.trials(result, self.agent)
+        self.firsts = self.trials(result, self.first)
+        self.tasks = [task for task in self.agents if not self.retries or task in self.firsts]
+        self.votes = votes(list(self.firsts.values()), list(self.agents.values())) if self.retries else 1
+        self.unable = self.why()
+        repeats = range(1, self.votes) if self.retries else range(1)
+        self.order = tuple(Planned(control.key, task, k) for task in self.tasks if not self.unable for k in repeats)
 
-    async def run(self) -> Controlled:
-        why = unable(self.control, self.first, self.agent)
-        if why or not self.tasks:
-            return Controlled(self.control, words=f"not run: {why or 'nothing that the agent found was kept'}")
-        if self.control.kind == "retry":
-            return await self.retried()
-        trials = await self.each(self.agent, lambda task: self.once(task))
-        return Controlled(self.control, tuple(trials), words=self.short(trials))
+    def trials(self, result: Result, arm: Arm) -> dict[str, Trial]:
+        """An arm's first run on each task, where it could be judged and left what a control takes."""
+        firsts = (trial for trial in result.final if trial.arm == arm.name and not trial.repeat)
+        return {trial.task: trial for trial in firsts if trial.right is not None and trial.planned in self.left}
 
-    async def once(self, task: str) -> Trial:
-        left = self.player.left[self.control.of, task]
-        workflow = self.agent.workflow
+    def why(self) -> str:
+        if why := unable(self.control, self.first, self.agent):
+            return why
+        if not self.tasks:
+            return "nothing that the agent found was kept"
+        if self.retries and self.votes < 2:
+            return f"a run of {self.first.name} costs as much as one of {self.control.of}"
+        return ""
+
+    def workflow(self, task: str) -> Compiled:
+        """What is run on a task."""
         match self.control.kind:
+            case "retry":
+                return self.first.workflow
             case "pasted":
-                made = without_tools(workflow, left.found)
+                return without_tools(self.agent.workflow, self.found(task))
             case "no_tools":
-                made = without_tools(workflow, None)
-            case _:
-                found = {t: left.found for (arm, t), left in self.player.left.items() if arm == self.control.of}
-                made = shuffled(workflow, pools(found, task), f"{self.result.comparison.seed}/{task}")
-        return (await self.player.play(self.planned(task), made, self.agent))[0]
+                return without_tools(self.agent.workflow, None)
+            case "shuffled":
+                found = {task: self.found(task) for task in sorted(self.agents)}
+                return shuffled(self.agent.workflow, pools(found, task), f"{self.seed}/{task}")
 
-    async def retried(self) -> Controlled:
-        mine = [trial for trial in self.result.final if trial.arm == self.first.name and trial.task in self.trials]
-        n = votes(mine, list(self.trials.values()))
-        if n < 2:
-            words = f"not run: a run of {self.first.name} costs as much as one of {self.control.of}"
-            return Controlled(self.control, words=words)
-        tasks = [task for task in self.tasks if (self.first.name, task) in self.player.left]
-        trials = await self.each(self.first, lambda task: self.voted(task, n), tasks)
-        return Controlled(self.control, tuple(trials), n, self.short(trials))
+    def found(self, task: str) -> Sequence[Observation]:
+        return self.left[self.agents[task].planned].found
 
-    async def voted(self, task: str, n: int) -> Trial:
-        """The majority of n runs, of which the comparison has made the first."""
-        before = next(t for t in self.result.final if (t.arm, t.task, t.repeat) == (self.first.name, task, 0))
-        said, made = [self.player.left[self.first.name, task].answer], [before]
-        for repeat in range(1, n):
-            trial, answer = await self.player.play(self.planned(task, repeat), self.first.workflow, self.first)
-            made.append(trial)
-            said.append(answer if trial.right is not None else None)
-        used = sum((trial.usage for trial in made[1:]), made[0].usage)
-        whole = msgspec.structs.replace(
-            made[-1],
-            arm=self.control.name,
-            repeat=0,
-            usage=used,
-            model_calls=sum(trial.model_calls for trial in made),
-            tool_calls=sum(trial.tool_calls for trial in made),
-            latency=sum(trial.latency for trial in made),
-        )
-        return await self.player.rescored(whole, majority(said))
+    def came(self, made: Mapping[Planned, Trial], short: str = "") -> Controlled:
+        """What the runs that were made come to; `short` says why they are not all."""
+        runs = {planned: made[planned] for planned in self.order if planned in made}
+        if not runs:
+            return Controlled(self.control, words=f"not run: {self.unable or short or 'nothing of it is kept'}")
+        found = list(self.voted(runs)) if self.retries else list(runs.values())
+        trials, asked = tuple(trial for trial in found if trial.right is not None), len(self.tasks)
+        words = "" if len(trials) == asked else f"run on {len(trials)} of {asked} tasks" + (short and f": {short}")
+        return Controlled(self.control, trials, tuple(runs.values()), self.votes, words)
 
-    def planned(self, task: str, repeat: int = 0) -> Planned:
-        return Planned(self.control.name, task, repeat)
+    def voted(self, made: Mapping[Planned, Trial]) -> Iterable[Trial]:
+        """For each task whose runs were all made, the one whose answer has the most votes, at what all of them took;
+        the comparison itself has made the first."""
+        for task in self.tasks:
+            again = [made.get(Planned(self.control.key, task, k)) for k in range(1, self.votes)]
+            runs = [self.firsts[task], *(trial for trial in again if trial is not None and trial.exit != "cancelled")]
+            if len(runs) == self.votes:
+                yield counted(self.control, runs, runs[majority([self.vote(trial) for trial in runs])])
 
-    async def each(
-        self, arm: Arm, make: Callable[[str], Awaitable[Trial]], tasks: Sequence[str] | None = None
-    ) -> list[Trial]:
-        """One trial for each task, as many at once as the endpoint allows, until the budget is spent."""
-        slots, trials = asyncio.Semaphore(self.player.width(arm)), list[Trial]()
+    def vote(self, trial: Trial) -> object:
+        answer = self.left[trial.planned].answer if trial.right is not None else None
+        return None if answer is None else [answer, trial.route]
 
-        async def one(task: str) -> None:
-            async with slots:
-                if self.player.spent_out():
-                    return
-                with suppress(Exception):  # a bug of ours in a control does not lose the comparison; it is left out
-                    trials.append(await make(task))
 
-        async with asyncio.TaskGroup() as group:
-            for task in self.tasks if tasks is None else tasks:
-                group.create_task(one(task))
-        return trials
-
-    def short(self, trials: Sequence[Trial]) -> str:
-        return "" if len(trials) == len(self.trials) else f"run on {len(trials)} of {len(self.trials)} tasks"
+def counted(control: Control, runs: Sequence[Trial], chosen: Trial) -> Trial:
+    """A run with what all of them took."""
+    return msgspec.structs.replace(
+        chosen,
+        arm=control.key,
+        repeat=0,
+        usage=sum((trial.usage for trial in runs[1:]), runs[0].usage),
+        model_calls=sum(trial.model_calls for trial in runs),
+        tool_calls=sum(trial.tool_calls for trial in runs),
+        latency=sum(trial.latency for trial in runs),
+    )
 
 
 def carried(result: Result, found: Iterable[Controlled]) -> Verdict | None:

@@ -15,7 +15,7 @@ import dataclasses
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -41,10 +41,12 @@ MOST_PASTED = 60_000
 
 
 class Controlled(Value, frozen=True):
-    """What a control came to: its trials on the tasks that the agent ran, or in `words` why there are none."""
+    """What a control came to: its trials on the tasks that the agent ran, or in `words` why there are none. `runs` are
+    those that were made for it: of `retry` several for one trial."""
 
     control: Control
     trials: tuple[Trial, ...] = ()
+    runs: tuple[Trial, ...] = ()
     votes: int = 1
     words: str = ""
 
@@ -57,8 +59,11 @@ def loop_of(workflow: Compiled) -> tuple[Contract, Loop] | None:
 
 def unable(control: Control, first: Arm, of: Arm) -> str:
     """Why a control cannot be made; "" where it can."""
+    if control.kind == "retry" and first.log is not None:
+        return f"the runs of {first.name} are from a log, and cannot be made again"
     if control.kind == "retry":
-        return "" if first.models else f"{first.name} asks no model, and would answer the same again"
+        again = first.models or first.foreign  # a program may ask a model of its own
+        return "" if again else f"{first.name} asks no model, and would answer the same again"
     return "" if loop_of(of.workflow) is not None else f"{of.name} is no loop, so it has no tools to go without"
 
 
@@ -139,11 +144,11 @@ def mean_tokens(trials: Sequence[Trial]) -> float | None:
     return fmean(tokens) if tokens and len(tokens) == len(trials) else None
 
 
-def majority(answers: Iterable[Any]) -> Any:
-    """The most frequent answer, the first of those that tie; runs without one do not vote."""
-    said = [answer for answer in answers if answer is not None]
-    counts = Counter(json.dumps(answer, sort_keys=True, default=str) for answer in said)
-    return max(said, key=lambda answer: counts[json.dumps(answer, sort_keys=True, default=str)], default=None)
+def majority(answers: Sequence[Any]) -> int:
+    """The place of the most frequent answer, of the first of those that tie; None does not vote."""
+    said = [None if answer is None else json.dumps(answer, sort_keys=True, default=str) for answer in answers]
+    counts = Counter(answer for answer in said if answer is not None)
+    return max(range(len(said)), key=lambda place: counts.get(said[place] or "", 0), default=0)
 
 
 def not_better(agent: Mapping[str, float | None], retried: Sequence[Trial], error: float) -> bool:

@@ -16,7 +16,7 @@ from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trace import Trace, traced
-from loopworth.comparisons.trial import Trial, tried
+from loopworth.comparisons.trial import Left, Trial, left_by, tried
 from loopworth.runs import kept
 from loopworth.runs.journal import MemoryJournal, Record
 from loopworth.runs.kept import Kept, now
@@ -48,12 +48,14 @@ UNFINISHED = ("cancelled", "harness_error")
 class Keeper:
     """Makes each run, and is told what it scored; this one keeps nothing.
 
-    `made` are the trials of an earlier part of the comparison, which goes on. `id` is what the store knows it by.
+    `made` are the trials of an earlier part of the comparison, which goes on, and what they `left`. `id` is what the
+    store knows it by.
     """
 
     id: str = ""
     replayed: bool = False
     made: tuple[Trial, ...] = ()
+    left: Mapping[Planned, Left] = {}
 
     def due(self, planned: Iterable[Planned], attempt: int) -> list[Planned]:
         """Those of the planned runs that have to be made."""
@@ -67,7 +69,11 @@ class Keeper:
         """A run has ended, with its score."""
 
     def trouble(self) -> str:
-        """Why no further run can be kept, or is there to be replayed; "" where it can."""
+        """Why no further run can be kept; "" where it can."""
+        return ""
+
+    def short(self, missing: int, planned: int) -> str:  # noqa: ARG002
+        """Why so many of the planned runs are missing, where they are not there to be replayed."""
         return ""
 
     def end(self, result: Result) -> None:
@@ -101,16 +107,17 @@ class StoreKeeper(Keeper):
         shelf = store.shelf()
         epoch = store.resume(id).epoch
         self, scores = cls(store, id, epoch, shelf.run(id).began), shelf.scores(id)
-        tasks, made = {task.id: task for task in comparison.tasks}, list[Trial]()
+        tasks, made, left = {task.id: task for task in comparison.tasks}, list[Trial](), dict[Planned, Left]()
         for one in shelf.trials(id):
             if one.state == "done":
                 outcome = shelf.outcome(one.id) or Outcome()
                 trace = comparison.trace(tasks[str(one.task)], outcome) if one.task in tasks else traced(outcome)
                 made.append(trial_of(one, scores[one.id], outcome, trace, keep))
+                left[made[-1].planned] = left_by(made[-1].planned, outcome)
             else:
                 self.begun[due_of(one)] = one.id
             self.number = max(self.number, int(one.id.rpartition(".")[2]))
-        self.made = tuple(made)
+        self.made, self.left = tuple(made), left
         return self.of(comparison)
 
     @classmethod
@@ -161,9 +168,9 @@ class StoreKeeper(Keeper):
         return str(self.store.trouble or "")
 
     def end(self, result: Result) -> None:
-        usage = sum((trial.usage for trial in result.trials), Usage())
-        state = "done" if result.whole else "unfinished"
-        note = result.stopped or ("interrupted" if result.interrupted else "")
+        usage = sum((trial.usage for trial in result.runs), Usage())
+        state = "done" if result.finished else "unfinished"
+        note = result.stopped or result.controls_stopped or ("interrupted" if result.interrupted else "")
         self.store.end(self.id, self.epoch, state, note, usage, result.seconds)
 
 
@@ -175,18 +182,16 @@ class Replayer(Keeper):
 
     def __init__(self, comparison: Recording, trials: Iterable[Recording], early: bool = False) -> None:
         self.over = early and comparison.kept.state == "done"  # then what was not run was not needed
-        self.id, self.note, self.short = comparison.kept.id, comparison.kept.note, ""
+        self.id, self.note = comparison.kept.id, comparison.kept.note
         self.recorded = {due_of(one.kept): one for one in trials if one.kept.exit is not None}
 
     def due(self, planned: Iterable[Planned], attempt: int) -> list[Planned]:
-        plan = list(planned)
-        found = [one for one in plan if (one, attempt) in self.recorded]
-        if attempt == 0 and len(found) < len(plan) and not self.over:
-            self.short = f"the recording holds {len(found)} of {len(plan)} runs" + (self.note and f": {self.note}")
-        return found
+        return [one for one in planned if (one, attempt) in self.recorded]
 
-    def trouble(self) -> str:
-        return self.short
+    def short(self, missing: int, planned: int) -> str:
+        if not missing or self.over:
+            return ""
+        return f"the recording holds {planned - missing} of {planned} runs" + (self.note and f": {self.note}")
 
     async def run(self, due: Due, workflow: Compiled, input: dict[str, Any], outside: Outside) -> Outcome:  # noqa: ARG002
         recording = self.recorded[due]

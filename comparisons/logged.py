@@ -20,7 +20,7 @@ def log(path: Path, tasks: Iterable[Task], arm: str, repeats: int) -> Log:
 
     Of a log of several arms those of this arm's name count, if there are any. Raises RecordingFault, OSError.
     """
-    every = [one for one in read(path).found if one.outcome is not None and one.kept.kind != "comparison"]
+    every = [one for one in read(path).found if of_arm(one)]
     mine = [one for one in every if one.kept.arm == arm] or every
     by_id: dict[str, list[Recording]] = {}
     by_input: dict[str, list[Recording]] = {}
@@ -37,6 +37,16 @@ def log(path: Path, tasks: Iterable[Task], arm: str, repeats: int) -> Log:
             assert one.outcome is not None
             found[task.id, repeat] = one.outcome
     return found
+
+
+def of_arm(one: Recording) -> bool:
+    """Whether it is a run that ended, and no control's, which is given what another run found."""
+    return one.outcome is not None and one.kept.kind != "comparison" and not of_control(one.kept.arm)
+
+
+def of_control(arm: str | None) -> bool:
+    """Whether a trial that was kept under this name is one of a control (`Control.key`); no arm's name has a space."""
+    return arm is not None and " " in arm
 
 
 def final(runs: list[Recording]) -> list[Recording]:

@@ -15,6 +15,7 @@ from loopworth.comparisons.curve import Curve, Point, curve
 from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
 from loopworth.comparisons.quantiles import latency, quantile
 from loopworth.comparisons.reliability import pass_shares
+from loopworth.comparisons.repeats import PROBES, shown_alike
 from loopworth.comparisons.result import Result, Spared, by_task
 from loopworth.comparisons.spending import Batching, End, Seen, StepCost
 from loopworth.comparisons.trial import Trial
@@ -233,9 +234,11 @@ def accuracy(
 
 
 def passes(result: Result, runs: Sequence[Trial]) -> tuple[Passes, ...]:
-    """pass^k for each k of repeats, over the tasks that had all of their runs; none without repeats."""
-    repeats = result.comparison.repeats
-    right = [sum(bool(run.right) for run in of) for of in by_task(runs).values() if len(of) == repeats]
+    """pass^k for each k of repeats, over the tasks that had all of their runs, or one that stands for all; none without
+    repeats."""
+    repeats, once = result.comparison.repeats, shown_alike(result.comparison, result.final)
+    tasks = [of for of in by_task(runs).values() if len(of) == repeats or of[0].arm in once]
+    right = [round(repeats * fmean(bool(run.right) for run in of)) for of in tasks]
     if repeats < 2 or not right or not result.whole:
         return ()
     shares = {k: pass_shares(right, repeats, k) for k in range(1, repeats + 1)}
@@ -325,8 +328,10 @@ def accepted(comparison: Comparison, levels: Sequence[Level]) -> dict[str, str |
 
 def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
     """What a reader has to know before believing a figure; what holds of several arms is said once."""
-    if result.interrupted:
+    if result.interrupted and not result.whole:
         yield f"interrupted after {len(result.final)} of {len(result.order)} runs: no verdict on a part of the plan"
+    if result.controls_stopped:
+        yield f"the controls are not all run ({result.controls_stopped}); the verdict does not depend on them"
     if result.stopped:
         yield f"stopped after {len(result.final)} of {len(result.order)} runs: {result.stopped}"
     if len(arms) == 1:
@@ -361,6 +366,9 @@ def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
         yield "its figures are as recorded" + (f"; the log has no run of {missing} of {arm.planned}" if missing else "")
     if unknown := arm.figures.usd.unknown:
         yield f"the cost of {unknown} of {arm.figures.accuracy.runs} runs is unknown"
+    if arm.made < arm.planned and arm.arm in shown_alike(result.comparison, result.final):
+        runs = f"the same in {PROBES} runs on each of {PROBES} tasks"
+        yield f"it did {runs}, so its later repeats were skipped: one run of a task stands for all"
     if estimated := sum(t.arm == arm.arm and t.usage.estimated for t in result.final):
         yield f"{estimated} runs were cut before the endpoint said what they used; tokens are an upper limit"
     if arm.p95_words:

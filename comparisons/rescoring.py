@@ -3,72 +3,103 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.control_phase import Phase, carried, wanted
 from loopworth.comparisons.keeper import due_of
+from loopworth.comparisons.repeats import missing
 from loopworth.comparisons.result import Result, settled
-from loopworth.comparisons.schedule import order, unit_order
+from loopworth.comparisons.schedule import Planned, plan
 from loopworth.comparisons.stopping import Stopping
-from loopworth.comparisons.trial import Trial, scored, tried
+from loopworth.comparisons.tasks import Task
+from loopworth.comparisons.trial import Left, Trial, left_by, scored, tried
 from loopworth.models import ModelSpec, prices
 from loopworth.runs.events import AnyEvent, ModelCalled
-from loopworth.runs.kept import Kept
+from loopworth.runs.kept import Kept, Score
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.shelf import Shelf
+
+UNKEPT = Score()
 
 
 def rescored(comparison: Comparison, shelf: Shelf, before: Kept) -> Result:
     """The kept trials of a comparison by the score, the prices and the rule that its file has now.
 
-    Arms that were not run have no figures.
+    Arms that were not run have no figures; of the controls that are called for now those count that are kept.
     """
-    trials = tuple(again(comparison, shelf, before))
-    names, stopping = [arm.name for arm in comparison.arms], Stopping(comparison) if comparison.stop_early else None
-    ids = [task.id for task in comparison.tasks]
-    plan = (
-        unit_order(names, stopping.units, comparison.repeats)
-        if stopping is not None
-        else order(names, ids, comparison.repeats, comparison.seed)
-    )
+    again, arms = Again(comparison, shelf, before), {arm.name: arm for arm in comparison.arms}
+    order = plan(comparison, tuple(arms), comparison.repeats)
+    trials = [*again.trials(arms), *again.logged(order, arms)]
+    stopping = Stopping(comparison) if comparison.early else None
+    if stopping is not None:
+        for trial in trials:
+            stopping.take(trial)
+    over = before.state == "done" or (stopping.over if stopping is not None else not missing(comparison, order, trials))
     result = Result(
         comparison=comparison,
-        order=plan,
-        trials=trials,
+        order=order,
+        trials=tuple(trials),
         began=before.began,
         seconds=before.seconds,
-        stopped="" if before.state == "done" else f"{before.id} is unfinished",
+        stopped="" if over else f"{before.id} is unfinished",
         id=before.id,
         replayed=True,
         rescored=True,
     )
     if not result.whole:
         return result
-    if stopping is None:
-        return dataclasses.replace(result, verdict=settled(comparison, result.final))
-    for trial in trials:
-        stopping.take(trial)
-    return stopping.concluded(result)
+    if stopping is not None:
+        return again.controlled(stopping.concluded(result))
+    return again.controlled(dataclasses.replace(result, verdict=settled(comparison, result.final)))
 
 
-def again(comparison: Comparison, shelf: Shelf, before: Kept) -> list[Trial]:
-    """Each kept trial with its new score and cost."""
-    tasks, scores = {task.id: task for task in comparison.tasks}, shelf.scores(before.id)
-    arms = {arm.name: arm for arm in comparison.arms}
-    found = []
-    for one in shelf.trials(before.id):
-        task, arm, outcome = tasks.get(str(one.task)), arms.get(str(one.arm)), shelf.outcome(one.id)
-        if one.state != "done" or task is None or arm is None or outcome is None:
-            continue
-        outcome = repriced(outcome, {spec.name: spec for spec in arm.workflow.models.values()})
-        score = scored(outcome, lambda outcome, task=task: comparison.judge(task, outcome))  # type: ignore[misc]
-        planned, attempt = due_of(one)
-        figures = {"began": scores[one.id].began, "harmful": comparison.harmful(task, outcome)}
-        trial = tried(planned, outcome, score, attempt=attempt, trace=comparison.trace(task, outcome))
-        found.append(msgspec.structs.replace(trial, latency=scores[one.id].latency, **figures))
-    return found
+class Again:
+    """What is kept of a comparison, judged anew, and what its runs left."""
+
+    def __init__(self, comparison: Comparison, shelf: Shelf, before: Kept) -> None:
+        self.comparison, self.shelf = comparison, shelf
+        self.tasks = {task.id: task for task in comparison.tasks}
+        self.kept = [one for one in shelf.trials(before.id) if one.state == "done" and one.task in self.tasks]
+        self.scores = shelf.scores(before.id)
+        self.left: dict[Planned, Left] = {}
+
+    def trials(self, arms: Mapping[str, Arm]) -> Iterator[Trial]:
+        """Each trial that is kept under one of these names, with its new score and cost."""
+        for one in self.kept:
+            arm, outcome = arms.get(str(one.arm)), self.shelf.outcome(one.id)
+            if arm is None or outcome is None:
+                continue
+            (planned, attempt), before = due_of(one), self.scores[one.id]
+            self.left[planned] = left_by(planned, outcome)
+            outcome = repriced(outcome, {spec.name: spec for spec in arm.workflow.models.values()})
+            trial = self.trial(planned, self.tasks[planned.task], outcome, before, attempt)
+            yield msgspec.structs.replace(trial, latency=before.latency)
+
+    def logged(self, order: tuple[Planned, ...], arms: Mapping[str, Arm]) -> Iterator[Trial]:
+        """The runs of arms that are logs, which no store keeps."""
+        for planned in order:
+            outcome = (arms[planned.arm].log or {}).get((planned.task, planned.repeat))
+            if outcome is not None:
+                self.left[planned] = left_by(planned, outcome)
+                yield self.trial(planned, self.tasks[planned.task], outcome)
+
+    def trial(self, planned: Planned, task: Task, outcome: Outcome, before: Score = UNKEPT, attempt: int = 0) -> Trial:
+        score = scored(outcome, lambda outcome: self.comparison.judge(task, outcome))
+        harmful, trace = self.comparison.harmful(task, outcome), self.comparison.trace(task, outcome)
+        return tried(planned, outcome, score, attempt=attempt, began=before.began, harmful=harmful, trace=trace)
+
+    def controlled(self, result: Result) -> Result:
+        """The result with its controls, as far as they are kept."""
+        found = []
+        for control in wanted(result):
+            arm = Phase(result, control, self.left).arm
+            made = {trial.planned: trial for trial in self.trials({control.key: arm})}
+            found.append(Phase(result, control, self.left).came(made))
+        return dataclasses.replace(result, controls=tuple(found), verdict=carried(result, found))
 
 
 def repriced(outcome: Outcome, specs: Mapping[str, ModelSpec]) -> Outcome:

@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.repeats import shown_alike
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.trial import Trial
 from loopworth.comparisons.verdict import Measured, Verdict, decide
@@ -36,7 +37,8 @@ class Spared(Value, frozen=True):
 class Result:
     """All trials in the order in which they ended, the superseded ones (provider errors that were rerun) too.
 
-    `stopped` says why it ended early, and is empty where it did not. `prepared` is the seconds each model took before
+    `stopped` says why it ended early, and is empty where it did not; where it ended after its verdict, among its
+    controls, `controls_stopped` says why. `prepared` is the seconds each model took before
     the clocks started. `began` is UTC (ISO 8601). There is no verdict on a part of the plan, nor on a single arm.
     `id` is that of the run store, `made` counts the trials of an earlier part that this one went on from. Where it
     is `replayed` (or `rescored`: judged anew), nothing was spent, and what the trials cost is as recorded. Where it
@@ -52,6 +54,7 @@ class Result:
     prepared: Mapping[str, float] = field(default_factory=dict)
     interrupted: bool = False
     stopped: str = ""
+    controls_stopped: str = ""
     endpoint_failed: bool = False
     id: str = ""
     made: int = 0
@@ -70,8 +73,20 @@ class Result:
 
     @property
     def whole(self) -> bool:
-        """Whether all that was planned was run."""
-        return not self.interrupted and not self.stopped
+        """Whether all that was planned for the arms was run, so that there is a verdict."""
+        return not self.stopped and (not self.interrupted or bool(self.controls_stopped))
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing to go on with."""
+        return self.whole and not self.controls_stopped
+
+    @property
+    def runs(self) -> Iterator[Trial]:
+        """Every run that was made, for the controls too."""
+        yield from self.trials
+        for control in self.controls:
+            yield from control.runs
 
     @property
     def usd(self) -> float:
@@ -81,8 +96,7 @@ class Result:
     @property
     def recorded_usd(self) -> float:
         """What the trials are known to have cost when they were made."""
-        every = [*self.trials, *(trial for one in self.controls for trial in one.trials)]
-        return sum(trial.usage.usd or 0.0 for trial in every)
+        return sum(trial.usage.usd or 0.0 for trial in self.runs)
 
     @property
     def status(self) -> int:
@@ -105,18 +119,22 @@ def by_task(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
 
 
 def measured(comparison: Comparison, trials: Iterable[Trial]) -> list[Measured]:
-    """What each arm's trials came to, by task: what the verdict is decided on."""
+    """What each arm's trials came to, by task: what the verdict is decided on. Of an arm that is shown to do the same
+    every time the first run stands for all."""
     found = list(trials)
-    return [arm_measured(comparison, arm.name, [t for t in found if t.arm == arm.name]) for arm in comparison.arms]
+    once = shown_alike(comparison, found)
+    found = [trial for trial in found if not trial.repeat or trial.arm not in once]
+    repeats = {arm.name: 1 if arm.name in once else comparison.repeats for arm in comparison.arms}
+    return [arm_measured(comparison, arm, [t for t in found if t.arm == arm], n) for arm, n in repeats.items()]
 
 
-def arm_measured(comparison: Comparison, arm: str, trials: list[Trial]) -> Measured:
+def arm_measured(comparison: Comparison, arm: str, trials: list[Trial], repeats: int) -> Measured:
     """A task counts where all its repeats could be scored; else it is left out, for this arm and for its pairs."""
     tasks = by_task(trials)
     right, usd, seconds, harmful = dict[str, float | None](), dict[str, float | None](), {}, {}
     for task in comparison.tasks:
         runs = tasks.get(task.id, [])
-        whole = len(runs) == comparison.repeats and all(run.right is not None for run in runs)
+        whole = len(runs) == repeats and all(run.right is not None for run in runs)
         right[task.id] = fmean(run.right or 0.0 for run in runs) if whole else None
         usd[task.id] = fmean(costs) if whole and len(costs := list(known_costs(runs))) == len(runs) else None
         if whole:

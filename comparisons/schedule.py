@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from loopworth.runs.usage import Value
+
+if TYPE_CHECKING:
+    from loopworth.comparisons.comparison import Comparison
 
 Unit: TypeAlias = "tuple[str, ...]"
 """The tasks that count as one."""
@@ -18,6 +21,13 @@ class Planned(Value, frozen=True):
     arm: str
     task: str
     repeat: int
+
+
+def plan(comparison: Comparison, arms: Sequence[str], repeats: int) -> tuple[Planned, ...]:
+    """The order in which these arms meet the tasks of a comparison."""
+    if comparison.early:
+        return unit_order(arms, units(comparison.stages, comparison.seed, comparison.clusters), repeats)
+    return order(arms, [task.id for task in comparison.tasks], repeats, comparison.seed)
 
 
 def order(arms: Sequence[str], tasks: Sequence[str], repeats: int, seed: int) -> tuple[Planned, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from hashlib import blake2b
 from typing import Any, TypeAlias
 
 import msgspec
@@ -11,6 +12,7 @@ import msgspec
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import FAILED, Score
 from loopworth.comparisons.trace import Trace
+from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import APART, Exit, Outcome
 from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Usage, Value
@@ -29,7 +31,8 @@ class Trial(Value, frozen=True):
     `right` is None where the run says nothing about its arm (`runs.outcome.APART`). `attempt` is 1 for the rerun of a
     provider error. `began` is when the run got its slot, in seconds since the comparison began: until then it queued.
     `latency` is `seconds` without what the run spent queueing or sleeping off a rate limit. `answer`, `transcript`,
-    `events` and `calls` are JSON, encoded when the run ended, and null where nobody asked to keep them.
+    `events` and `calls` are JSON, encoded when the run ended, and null where nobody asked to keep them. `digest` is the
+    same for runs that did the same.
     """
 
     arm: str
@@ -54,6 +57,7 @@ class Trial(Value, frozen=True):
     events: msgspec.Raw
     calls: msgspec.Raw
     trace: Trace = UNTRACED
+    digest: str = ""
 
     @property
     def unscored(self) -> bool:
@@ -100,7 +104,27 @@ def tried(
         events=encoded(outcome.events) if keep else NOTHING,
         calls=encoded(outcome.calls) if keep else NOTHING,
         trace=trace,
+        digest=digest(outcome),
     )
+
+
+def digest(outcome: Outcome) -> str:
+    """Of what a run did: its answer and end, its calls, and the tokens that they took."""
+    calls = [(call.tool, call.arguments, call.status) for call in outcome.calls]
+    tokens = (outcome.usage.input, outcome.usage.output)
+    did = (outcome.answer, outcome.exit, outcome.route, calls, outcome.model_calls, tokens)
+    return blake2b(bytes(encoded(did)), digest_size=8).hexdigest()
+
+
+class Left(Value, frozen=True):
+    """What a run leaves for the controls: its answer, and what it found if it is the first on its task."""
+
+    answer: Any = None
+    found: tuple[Observation, ...] = ()
+
+
+def left_by(planned: Planned, outcome: Outcome) -> Left:
+    return Left(outcome.answer, () if planned.repeat else tuple(outcome.calls))
 
 
 def scored(outcome: Outcome, judge: Callable[[Outcome], Score]) -> Score | None:

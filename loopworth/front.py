@@ -13,6 +13,7 @@ import msgspec
 from loopworth.models import Model, ModelSpec, open_model, prepare
 from loopworth.models import given as given_models
 from loopworth.runs.effects import Executor
+from loopworth.runs.hearing import Listener
 from loopworth.runs.journal import Journal, MemoryJournal
 from loopworth.runs.kept import Kept, now
 from loopworth.runs.outcome import Diverged, Outcome, Said
@@ -30,7 +31,7 @@ from loopworth.workflows.load import load_workflow
 from loopworth.workflows.spec import Workflow
 
 if TYPE_CHECKING:
-    from loopworth.comparisons.execution import Progress
+    from loopworth.comparisons.progress import Progress
     from loopworth.comparisons.result import Result
 
 __all__ = ["check", "compare", "compile", "draw", "load", "opened", "replay", "run", "run_sync"]
@@ -100,6 +101,7 @@ async def run(
     store: Store | None = None,
     id: str = "",
     watch: Callable[[Said], None] | None = None,
+    hear: Listener | None = None,
 ) -> Outcome:
     """Run a workflow, or an executor of one's own, once, to its end: whatever ends it is the outcome's exit reason, not
     an exception.
@@ -108,11 +110,11 @@ async def run(
     given where many runs share them. `tools` are as in `compile`, which may have been given them before. `ask` puts a
     gate's question to a person; without it a run that reaches a gate ends as `waiting`. A `journal` records the run, or
     replays what it holds; a `store` keeps it, each effect as it happens, by this `id` or a new one. `watch` is told of
-    every message as it is said. Raises `WorkflowFault`, and LookupError or TypeError for what cannot be given so.
+    every message as it is said, `hear` of the text of replies while it comes. Raises `WorkflowFault`, and LookupError or TypeError for what cannot be given so.
     """
     compiled = ready(workflow, tools, models)
     async with opened(compiled, models) as mine:
-        world = Live(mine, ask, watch=watch)
+        world = Live(mine, ask, watch=watch, hear=hear)
         if store is None:
             return await activate(compiled, input, world, journal, id)
         stored = store.begin(Kept(id or new_id(), "run", compiled.name, compiled.file, now(), input=input))
@@ -165,11 +167,11 @@ def run_sync(
     store: Store | None = None,
     id: str = "",
     watch: Callable[[Said], None] | None = None,
+    hear: Listener | None = None,
 ) -> Outcome:
     """As `run`, for a program without an event loop."""
-    return asyncio.run(
-        run(workflow, input, models=models, tools=tools, ask=ask, journal=journal, store=store, id=id, watch=watch)
-    )
+    given: dict[str, Any] = {"ask": ask, "journal": journal, "store": store, "id": id, "watch": watch, "hear": hear}
+    return asyncio.run(run(workflow, input, models=models, tools=tools, **given))
 
 
 async def compare(

@@ -75,7 +75,7 @@ def compare(
             with followed() as watch:
                 result = await measure(given, watch=watch, keep=as_json, keeper=keeper)
         trouble = kept is not None and kept.trouble is not None
-        if result.id and not result.whole and not result.replayed:
+        if result.id and not result.finished and not result.replayed:
             complain(f"kept as {result.id}: `loopworth compare {file} --resume` goes on with it")
         return result
 

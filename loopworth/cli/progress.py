@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from loopworth.cli.terminal import notices, safe, shown
-from loopworth.comparisons.execution import Progress
+from loopworth.comparisons.progress import Progress
 
 REFRESH, LINE = 0.1, 10.0
 """Seconds between two pictures of the bar, and between two lines where there is no terminal."""

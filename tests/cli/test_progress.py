@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from loopworth.cli.progress import Lines
-from loopworth.comparisons.execution import Progress
+from loopworth.comparisons.progress import Progress
 
 
 @pytest.mark.parametrize(

@@ -173,11 +173,12 @@ def test_votes_are_what_the_agents_cost_pays_for() -> None:
 
 
 def test_a_majority_is_the_first_of_those_that_tie() -> None:
-    """Runs without an answer do not vote; without any there is none."""
-    assert majority([1, 2, 2, None]) == 2
-    assert majority([{"a": 1}, "x", {"a": 1}]) == {"a": 1}
-    assert majority(["b", "a"]) == "b"
-    assert majority([None]) is None
+    """It is told by its place. Runs without an answer do not vote; without any it is the first."""
+    assert majority([1, 2, 2, None]) == 1
+    assert majority(["x", {"a": 1}, {"a": 1}]) == 1
+    assert majority(["b", "a"]) == 0
+    assert majority([None, None, ""]) == 2
+    assert majority([None]) == 0
 
 
 def test_what_is_pasted_and_shuffled_is_what_was_found() -> None:
