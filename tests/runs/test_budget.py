@@ -148,6 +148,23 @@ def test_a_part_of_a_resumed_run_is_charged_with_its_own_records_alone():
     admit(budget)
 
 
+def test_a_call_waits_for_what_calls_in_flight_may_give_back():
+    """They hold more than they use: ten that want 1,000 each and write 100 all fit 3,500, and none is cut."""
+    budget, granted = Budget(Limits(tokens=3500)), []
+
+    async def call():
+        hold = await budget.admit("model", 1000, lambda: 0.0)
+        granted.append(hold.output)
+        await asyncio.sleep(0)
+        budget.settle(hold, Usage(0, 100))
+
+    async def all_of_them():
+        await asyncio.gather(*(call() for _ in range(10)))
+
+    asyncio.run(all_of_them())
+    assert (granted, budget.tokens) == ([1000] * 10, 1000)
+
+
 def test_what_a_call_may_cost_is_held_before_it_is_made():
     """Output at its price for as much as it may write, and the prompt: what is left cuts the output, or refuses it."""
     budget, quote = Budget(Limits(usd=1.0)), Quote(100, 0.1, 0.001)
