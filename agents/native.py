@@ -51,18 +51,27 @@ class Native:
 
 
 def sendable(reply: Reply, observations: Sequence[Observation]) -> Message:
-    """The reply as any endpoint takes it back: its calls have arguments that are a JSON object and a name that fits."""
+    """The reply as any endpoint takes it back: its calls have arguments that are a JSON object and a name that fits.
+
+    What the provider adds to a call stays with it: a signature has to come back.
+    """
     if all(
         plain(call) and seen.status != "invalid_arguments" for call, seen in zip(reply.calls, observations, strict=True)
     ):
         return reply.message
+    wires = reply.message.get("tool_calls") or [{}] * len(reply.calls)
     calls = [
         {
+            **wire,
             "id": call.id,
             "type": "function",
-            "function": {"name": fitting(call.tool), "arguments": readable(call.arguments)},
+            "function": {
+                **wire.get("function", {}),
+                "name": fitting(call.tool),
+                "arguments": readable(call.arguments),
+            },
         }
-        for call in reply.calls
+        for wire, call in zip(wires, reply.calls, strict=True)
     ]
     return {**reply.message, "tool_calls": calls}
 
