@@ -121,7 +121,7 @@ def test_a_call_whose_result_was_left_out_may_be_made_again():
     twice = [*PAGES[:2], *PAGES[:2], "done"]
     outcome, _ = run(loop(Compaction(above=200, keep_last=1)), *twice)
     assert [seen.status for seen in outcome.calls] == ["ok"] * 4
-    outcome, _ = run(loop(Compaction(above=200, keep_last=2)), *twice)
+    outcome, _ = run(loop(Compaction(above=200, keep_last=3)), *twice)
     assert [seen.status for seen in outcome.calls] == ["ok", "ok", "ok", "repeated"]
 
 
