@@ -130,20 +130,29 @@ class ChatModel:
         return Reply({}, (), "", finish, usage, exchange.service, note, attempts, waits)
 
     def cut(self, request: Request, exchange: Exchange) -> Reply:
-        """The reply of a call that ran out of time: the text so far of one that streams, with what it used as far as
-        that is known; else what a request in flight will have used is what was asked for."""
-        most, so_far = self.output_limit(request) or 0, Reply({}, usage=Usage(None, None))
-        lost = exchange.lost
-        if not exchange.flying:
-            so_far = Reply({})
-        elif exchange.incoming is not None and exchange.incoming.gathering.spoke:
-            so_far = self.dialect.read(hide(exchange.incoming.so_far()), most, len(request.messages))
+        """The reply of a call that ran out of time, with what was said and used until then."""
+        most = self.output_limit(request) or 0
+        so_far = self.so_far(request, exchange, most)
+        used = spent(so_far.usage, exchange.lost, most)
+        if used != Usage():
+            used = msgspec.structs.replace(used, usd=usd(self.spec, used, self.server.now()))
         if exchange.flying:
             exchange.note(None, "cut at the time limit")
-        used = spent(held(so_far.usage, most), lost, most)
-        used = msgspec.structs.replace(used, usd=usd(self.spec, used, self.server.now()) if exchange.attempts else 0.0)
         message = assistant(so_far.text) if so_far.text else {}
         return msgspec.structs.replace(self.bad("time_limit", "", used, exchange), message=message, text=so_far.text)
+
+    def so_far(self, request: Request, exchange: Exchange, most: int) -> Reply:
+        """What has come of a call: nothing while it waits; of an answer in flight the text so far, if it streams, and
+        what it used: where it did not say so yet, all the output that was asked for."""
+        if not exchange.flying:
+            return Reply({})
+        reply = Reply({}, usage=Usage(None, None))
+        if exchange.incoming is not None and exchange.incoming.gathering.spoke:
+            reply = self.dialect.read(hide(exchange.incoming.so_far()), most, len(request.messages))
+        if reply.usage.output is None:
+            held = msgspec.structs.replace(reply.usage, input=reply.usage.input or 0, output=most, estimated=True)
+            return msgspec.structs.replace(reply, usage=held)
+        return reply
 
     def stop(self, found: Trouble, exchange: Exchange) -> Stop:
         """The end of a call whose endpoint failed: what it said, and what to do about it."""
@@ -174,13 +183,6 @@ class ChatModel:
             "broken": "try again later",
         }
         return by_status.get(found.status or 0) or by_kind.get(found.kind, "it will not take this request")
-
-
-def held(usage: Usage, most: int) -> Usage:
-    """What a call that was cut has used: where it did not say so, all the output that it was allowed."""
-    if usage.output is not None:
-        return usage
-    return msgspec.structs.replace(usage, input=usage.input or 0, output=most, estimated=True)
 
 
 def spent(usage: Usage, lost: int, most: int | None) -> Usage:

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from loopworth.models.chat import ChatModel
-from loopworth.models.endpoint import Endpoint
+from loopworth.models.endpoint import Endpoint, Hear
 from loopworth.models.errors import Unavailable
 from loopworth.models.quote import quote
 from loopworth.models.spec import ModelSpec
@@ -134,6 +134,7 @@ class LocalModel:
     """The embedded model. Its server starts at the first call, or ahead by `prepare`, and is shared by file."""
 
     by_id = False
+    streams = True
     concurrency = SLOTS
 
     def __init__(self, spec: ModelSpec, server: LocalServer | None = None, **seams: Any) -> None:
@@ -164,12 +165,12 @@ class LocalModel:
         """What a call may come to, before it is made: tokens only."""
         return quote(self.spec, request)
 
-    async def reply(self, request: Request, seconds: float | None) -> Reply:
+    async def reply(self, request: Request, seconds: float | None, hear: Hear | None = None) -> Reply:
         try:
             chat = self.chat
             if chat is None or not self.alive:
                 chat = await self.restarted(chat)
-            return await chat.reply(request, seconds)
+            return await chat.reply(request, seconds, hear)
         except Unavailable as error:
             raise Stop("provider_error", None, str(error)) from error
 

@@ -67,8 +67,8 @@ class Lines:
 class Incoming:
     """One answer on its way in: `feed` it packets, then take its `body`. Raises nothing but `TooLong`.
 
-    `began` says whether any event came, so that the model was at work; `whole` whether the end of the reply came, so
-    that nothing is missing if the connection breaks now.
+    `began` says whether a streamed reply did, so that the model was at work; `whole` whether the end of the reply came,
+    so that nothing is missing if the connection breaks now.
     """
 
     def __init__(self, gathering: Gathering) -> None:
@@ -85,11 +85,15 @@ class Incoming:
 
     @property
     def began(self) -> bool:
-        return self.events > 0
+        return self.gathering.spoke and self.streams
+
+    @property
+    def streams(self) -> bool:
+        return self.kind == "events" or self.events > 1
 
     @property
     def whole(self) -> bool:
-        return self.began and (self.ended or self.gathering.done) and not self.lost
+        return self.gathering.spoke and (self.ended or self.gathering.done) and not self.lost
 
     def feed(self, packet: bytes) -> str:
         """Take the next bytes; returns the new text in them."""
@@ -108,7 +112,7 @@ class Incoming:
         Where a stream ended before its reply did, the body is an error that says so.
         """
         self.close()
-        if self.kind == "events" or self.events > 1:
+        if self.streams:
             return self.gathered()
         if self.only is not None and not self.fault:
             return mended(self.only) if self.torn else self.only

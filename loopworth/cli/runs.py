@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,15 +11,15 @@ from rich.text import Text
 
 import loopworth
 from loopworth import front
+from loopworth.cli.following import Following
 from loopworth.cli.gate import TerminalGate
 from loopworth.cli.inputs import given
 from loopworth.cli.interruption import finish
 from loopworth.cli.status import OUTSIDE, UserFault, of_exit
 from loopworth.cli.store import Place, Replayed, Unkept, one_run, open_store, recordings
-from loopworth.cli.terminal import complain, headed, output, shown, write_json
+from loopworth.cli.terminal import complain, headed, notices, output, shown, write_json
 from loopworth.models import ModelSpec, spec_faults
-from loopworth.runs.message import Message
-from loopworth.runs.outcome import Outcome, Said
+from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import new_id
 from loopworth.runs.usage import Usage
 
@@ -36,6 +35,7 @@ def run(
         str | None, typer.Option(metavar="MODEL", help="Use this model (provider/name) instead of the file's.")
     ] = None,
     transcript: Annotated[bool, typer.Option("--transcript", help="Show every message as it is said.")] = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Show the text of replies while it comes.")] = False,
     replay: Replayed = None,
     store: Place = None,
     no_store: Unkept = False,
@@ -50,23 +50,26 @@ def run(
     traceback = bool(ctx.find_root().params.get("traceback"))
     id = recording.kept.id if recording is not None else new_id()
     unkept = no_store or recording is not None
-    follow = said_now if transcript and not as_json else None
+    following = Following(notices() if as_json else output(), transcript and not as_json, stream)
+    watch = following.say if following.transcript or stream else None
     trouble = False
 
     async def made() -> Outcome:
         nonlocal trouble
         if recording is not None:
-            return await front.replay(compiled, recording, watch=follow)
+            return await front.replay(compiled, recording, watch=watch)
         with open_store(store, unkept) as kept:
-            outcome = await loopworth.run(compiled, answers, ask=TerminalGate(), store=kept, id=id, watch=follow)
+            people: dict[str, Any] = {"ask": TerminalGate(), "watch": watch, "hear": following.hear if stream else None}
+            outcome = await loopworth.run(compiled, answers, store=kept, id=id, **people)
         trouble = kept is not None and kept.trouble is not None
         return outcome
 
     def tell(outcome: Outcome) -> int:
+        following.end()
         if as_json:
             write_json(report(outcome, None if no_store else id, recording is not None))
         else:
-            if transcript:
+            if watch is not None:
                 output().print()
             show(outcome, "" if no_store else id, recording is not None)
         if outcome.exit == "invalid_input":
@@ -76,10 +79,6 @@ def run(
         return OUTSIDE if trouble else of_exit(outcome.exit)
 
     finish(made(), tell)
-
-
-def said_now(said: Said) -> None:
-    output().print(line(said), soft_wrap=True)
 
 
 def named(model: str) -> str:
@@ -130,6 +129,7 @@ def facts(outcome: Outcome) -> dict[str, Text]:
         "answer": shown(outcome.answer) if outcome.answered else Text("none", "dim"),
         "exit": Text(outcome.exit, "green" if outcome.exit == "success" else "red"),
         "why": shown(outcome.note),
+        "warning": shown("\n".join(outcome.warnings)),
         "route": shown(outcome.route or "", lines=False),
         "calls": Text(f"{outcome.model_calls} model, {outcome.tool_calls} tool"),
         "tokens": Text(tokens(outcome.usage)),
@@ -158,23 +158,3 @@ def cost(outcome: Outcome) -> str:
         return "unknown"
     return f"${usd:.6f}".rstrip("0").rstrip(".") if usd else "$0 (nothing was billed)"
 
-
-def line(said: Said) -> Text:
-    """One message of a transcript: where, who, what."""
-    role = str(said.message.get("role", "?"))
-    text = Text().append_text(shown(said.at or "-", "dim", lines=False)).append("  ")
-    return text.append_text(shown(role, "bold", lines=False)).append("  ").append_text(shown(content(said.message)))
-
-
-def content(message: Message) -> str:
-    """A message's text and its tool calls; parts that are not text are named by their type."""
-    parts = message.get("content")
-    if isinstance(parts, list):
-        parts = " ".join(str(p.get("text") or f"[{p.get('type')}]") if isinstance(p, dict) else str(p) for p in parts)
-    calls = [call.get("function", {}) for call in message.get("tool_calls") or ()]
-    made = [f"{call.get('name')}({arguments(call.get('arguments'))})" for call in calls]
-    return "\n".join(filter(None, [str(parts or ""), *made]))
-
-
-def arguments(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=str)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from loopworth.cli.runs import line
+from loopworth.cli.following import line
 from loopworth.cli.terminal import shown
 from loopworth.runs.budget import observation_of, reply_of
 from loopworth.runs.effects import called
@@ -34,6 +34,7 @@ def steps(recording: Recording) -> Iterator[Text]:
             if any(one.at == event.at for one in outcome.transcript):
                 yield from map(line, until(said, event.at))
             yield cost(event, recording.records.get(event.at))
+            yield from (mark(event.at, f"warning: {warning}") for warning in event.warnings)
         elif type(event) is ToolCalled:
             yield tool(event, next(calls, None) if event.status != "cancelled" else None, answered)
         elif (note := noted(event)) is not None:
