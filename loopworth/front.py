@@ -110,7 +110,8 @@ async def run(
     given where many runs share them. `tools` are as in `compile`, which may have been given them before. `ask` puts a
     gate's question to a person; without it a run that reaches a gate ends as `waiting`. A `journal` records the run, or
     replays what it holds; a `store` keeps it, each effect as it happens, by this `id` or a new one. `watch` is told of
-    every message as it is said, `hear` of the text of replies while it comes. Raises `WorkflowFault`, and LookupError or TypeError for what cannot be given so.
+    every message as it is said, `hear` of the text of replies while it comes. Raises `WorkflowFault`, and LookupError
+    or TypeError for what cannot be given so.
     """
     compiled = ready(workflow, tools, models)
     async with opened(compiled, models) as mine:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -37,7 +38,12 @@ class Received:
 @dataclass
 class Answer:
     """One answer. `body` is sent as JSON unless it is text or bytes; `cut` closes the connection after that many bytes
-    of it; `delay` is in seconds; `gone` closes the connection without an answer."""
+    of it; `delay` is in seconds; `gone` closes the connection without an answer.
+
+    `packets` are sent one after another in place of a body, each as an HTTP chunk; a function among them is called when
+    its turn comes, and with `cut` the last chunk stays away. `raw` is sent as it is, status line and all, and the
+    connection is closed, by a reset where `reset` says so.
+    """
 
     status: int = 200
     body: Any = field(default_factory=dict)
@@ -45,6 +51,9 @@ class Answer:
     cut: int | None = None
     delay: float = 0.0
     gone: bool = False
+    packets: Iterable[bytes | Callable[[], Any]] | None = None
+    raw: bytes | None = None
+    reset: bool = False
 
     @property
     def content(self) -> bytes:
@@ -159,14 +168,39 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_POST
 
     def send(self, answer: Answer) -> None:
-        content = answer.content
-        if answer.gone:
-            self.close_connection = True
+        if answer.gone or answer.raw is not None:
+            self.wfile.write(answer.raw or b"")
+            self.close(answer.reset)
             return
+        if answer.packets is not None:
+            self.stream(answer)
+            return
+        content = answer.content
         head = {"Content-Type": "application/json", "Content-Length": str(len(content))} | answer.headers
         lines = [f"HTTP/1.1 {answer.status} Fake", *(f"{name}: {value}" for name, value in head.items())]
         self.wfile.write("\r\n".join(lines).encode() + b"\r\n\r\n" + content[: answer.cut])
         self.close_connection = answer.cut is not None or self.close_connection
+
+    def close(self, reset: bool = False) -> None:
+        """Close the connection, at once and unasked where it is reset."""
+        self.close_connection = True
+        if reset:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+
+    def stream(self, answer: Answer) -> None:
+        head = {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"} | answer.headers
+        lines = [f"HTTP/1.1 {answer.status} Fake", *(f"{name}: {value}" for name, value in head.items())]
+        self.wfile.write("\r\n".join(lines).encode() + b"\r\n\r\n")
+        for packet in answer.packets or ():
+            if callable(packet):
+                packet()
+            elif packet:
+                self.wfile.write(f"{len(packet):x}\r\n".encode() + packet + b"\r\n")
+        if answer.cut is None:
+            self.wfile.write(b"0\r\n\r\n")
+        else:
+            self.close(answer.reset)
 
     def log_message(self, *_: object) -> None:
         """Silent."""
