@@ -250,6 +250,10 @@ class Checking:
             yield from lacking(tasks, type.schema.get("required", ()))
         yield from misfits(tasks, self.types)
         yield from lacking([task for task in tasks if task.expected_route is None], ["expected"])
+        judged = next((task for task in tasks if task.expected is not None), None)
+        if judged is not None and "score" not in self.comparison.given:
+            what = f"no `score` says when an answer is right, and task {judged.id!r} has an `expected`"
+            yield self.comparison.spot.fault(what, f"write `score: equals`, or one of {', '.join(NAMES)}", key=True)
         for task in tasks:
             if self.scorer is not None and task.expected is not None and (why := self.scorer.unfit(task.expected)):
                 yield Fault(task.file, task.line, 1, f"`expected` of task {task.id!r}: {why}")

@@ -169,7 +169,7 @@ SPEND = ("tokens", "usd", "time")
 
 
 def scored_by(form: spec.Comparison) -> Bounded:
-    """The score that the file names, with its options; `equals` where it names none."""
+    """The score that the file names, with its options; `equals`, which judges nothing then, where it names none."""
     score: str | dict[str, Any] | None = form.score
     [(name, options)] = score.items() if isinstance(score, dict) else [(score or "equals", None)]
     return scorer(name, options if isinstance(options, str) else plain(options or {}), form.at("score").base)

@@ -100,10 +100,10 @@ class Loaded:
             if (there := self.files.present(path, spot)) is None:
                 return
             path = there
-        try:
-            self.tasks[owner.resolve()] = tasks.read(path, self.columns(path, rename or {}, owner))
-        except WorkflowFault as fault:
-            self.found += fault.faults
+        found, faults = tasks.read_with_faults(path, self.columns(path, rename or {}, owner))
+        self.found += faults
+        if found:
+            self.tasks[owner.resolve()] = found
 
     def check(self) -> None:
         """Check all that was read."""

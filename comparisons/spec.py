@@ -110,7 +110,7 @@ class Comparison(Form):
     loopworth: int = VERSION
     comparison: Text
     tasks: Text | Tasks
-    score: ScoreText
+    score: ScoreText = Field(default_factory=str)
     arms: Annotated[dict[Name, Arm], Words("a mapping of arm names")]
     change: Changes = Field(default_factory=dict)
     tools: Text | Catalogue | None = None

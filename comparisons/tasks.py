@@ -78,15 +78,24 @@ def read(path: Path | str, rename: Mapping[str, str] | None = None) -> tuple[Tas
 
     Raises WorkflowFault with every fault of the file.
     """
+    tasks, faults = read_with_faults(path, rename)
+    if faults:
+        raise WorkflowFault(faults)
+    return tasks
+
+
+def read_with_faults(
+    path: Path | str, rename: Mapping[str, str] | None = None
+) -> tuple[tuple[Task, ...], list[Fault]]:
+    """The tasks of a file, and what is wrong with them: none where the file itself could not be read whole."""
     table = table_of(Path(path), str(path))
+    whole = not table.faults
     rows = renamed(table, rename or {})
     tasks = [task for number, row in enumerate(rows, 1) if (task := task_of(table, row, number))]
     duplicates(table, tasks)
     if not table.rows and not table.faults:
         table.faults.append(Fault(table.file, 1, 1, "holds no task"))
-    if table.faults:
-        raise WorkflowFault(table.faults)
-    return tuple(tasks)
+    return tuple(tasks) if whole else (), table.faults
 
 
 def columns(tasks: Iterable[Task]) -> set[str]:

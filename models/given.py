@@ -19,11 +19,9 @@ from loopworth.models.reading import read
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.message import Message, Reply, Request
 from loopworth.runs.outcome import Diverged, Stop
-from loopworth.runs.usage import Usage
 
 CONCURRENCY = 4
 """Calls at once where the object does not say."""
-UNKNOWN = Usage(None, None, usd=None)
 
 
 class Replies(Protocol):
@@ -81,8 +79,7 @@ def reply_of(said: Any, request: Request, name: str) -> Reply:
     if not isinstance(message, dict) or "role" not in message:
         wanted = "a Reply, a text, or a message such as {'role': 'assistant', 'content': …}"
         raise TypeError(f"the model {name} returned {type(said).__name__}: it must return {wanted}")
-    reply = read({"choices": [{"message": message}]}, request.max_tokens, len(request.messages))
-    return msgspec.structs.replace(reply, usage=UNKNOWN)
+    return read({"choices": [{"message": message}]}, request.max_tokens, len(request.messages))
 
 
 def name_of(own: Any) -> str:

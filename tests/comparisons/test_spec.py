@@ -120,6 +120,34 @@ def test_a_task_without_what_it_needs_is_named_with_its_line(tmp_path, tasks, sa
     assert str(fault).startswith(f"{tmp_path / 'tasks.jsonl'}{said}")
 
 
+def test_a_score_is_needed_where_there_is_something_to_compare_an_answer_with(tmp_path):
+    """A route is right or wrong by itself; an `expected` is met by the rule of a score."""
+    unscored = comparison().replace("score: {number: {tolerance: 0}}\n", "")
+    [said] = found(tmp_path, unscored)
+    assert said.startswith("1:1 no `score` says when an answer is right, and task '1' has an `expected`; write `score: ")
+    routes = '{"id": 1, "q": "a", "expected_route": "how"}\n'
+    assert every(tmp_path, unscored, routes) == []
+    assert every(tmp_path, unscored, routes + '{"id": 2, "q": "a"}') == [(2, "task '2' has no field 'expected'")]
+
+
+def test_a_task_of_a_taken_id_hides_no_other_fault(tmp_path):
+    """Neither those of its file, nor those of the comparison that its tasks show."""
+    rows = '{"id": 1, "q": "a", "expected": 1}\n' * 2 + '{"id": 3, "p": "a", "approve": 1}\n'
+    assert set(every(tmp_path, comparison("group_by: knd"), rows)) == {
+        (2, "the id '1' is taken by line 1"),
+        (3, "`approve` is approve or reject, not 1"),
+        (3, "task '3' has no field 'q'"),
+        (3, "task '3' has no field 'expected'"),
+        (5, "no task has a column 'knd'"),
+    }
+
+
+def every(folder, text, rows):
+    """Line and words of every fault of a comparison on these tasks."""
+    found(folder, text, tasks_jsonl=rows)
+    return [(fault.line, fault.what) for fault in load(folder / "c.yaml").faults]
+
+
 def test_files_of_every_kind_are_told_apart(tmp_path):
     """A workflow, a catalogue, a comparison and tasks: by their top key, or their ending."""
     assert found(tmp_path, comparison()) == []
