@@ -191,6 +191,9 @@ class Endpoint:
             incoming.close()
             if not incoming.whole:
                 return exchange.broke(error, seconds)
+        if 300 <= status < 400:
+            where = headers.get("location", "nowhere")
+            return exchange.failed(Trouble("refused", f"it redirects to {where}: write that address", status=status))
         value = hide(incoming.body())
         found = dialect.trouble(status, value, headers, self.now())
         if found is not None:

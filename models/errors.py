@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC
 from typing import Any, Literal
 
+from loopworth.models.pauses import limit_reset, retry_after
 from loopworth.runs.usage import Value
 
 
@@ -35,10 +35,11 @@ class Trouble(Value, frozen=True):
 
     @property
     def words(self) -> str:
-        """Status, code and message in one line."""
+        """Status, code, what it is about, and message in one line."""
         unnumbered = "no answer" if self.kind == "down" else "an error in the answer"
         status = unnumbered if self.status is None else f"status {self.status}"
-        code = f" ({self.code})" if self.code and self.code != str(self.status) else ""
+        about = [self.code if self.code != str(self.status) else "", "" if self.param in self.message else self.param]
+        code = f" ({', '.join(filter(None, about))})" if any(about) else ""
         return f"{status}{code}{': ' if self.message else ''}{self.message}"
 
 
@@ -121,9 +122,11 @@ def trouble(
     real = status if status >= 400 else next((int(code) for code in codes if code.isdecimal()), None)
     message = text_of(error)
     kind = kind_of(real, [code for code in codes if not code.isdecimal()], message)
-    after = asked_pause(headers, now)
+    after = retry_after(headers, now)
     if after and kind == "broken":
         kind = "busy"
+    elif kind == "busy":
+        after = after or limit_reset(headers, now)
     if kind == "content_filter" and (found := sorted(set(filtered(error)))):
         message = f"{', '.join(found)}: {message}"
     shown = next((code for code in codes if not code.isdecimal()), "")
@@ -215,28 +218,3 @@ def filtered(error: Any) -> Iterator[str]:
     elif isinstance(error, list):
         for value in error:
             yield from filtered(value)
-
-
-def asked_pause(headers: Mapping[str, str], now: float) -> float:
-    """The seconds an answer asks to wait, from Retry-After (seconds or an HTTP date); never negative."""
-    if milliseconds := headers.get("retry-after-ms"):
-        return number(milliseconds) / 1000
-    said = headers.get("retry-after") or ""
-    if not said or said[0].isdigit() or said[0] in "+-.":
-        return number(said)
-    from email.utils import parsedate_to_datetime  # imported on use: few answers hold a date, and it is slow to load
-
-    try:
-        date = parsedate_to_datetime(said)
-    except (ValueError, TypeError):
-        return 0.0
-    return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)
-
-
-def number(text: str) -> float:
-    """A finite number that is not negative; 0 for any other text."""
-    try:
-        value = float(text)
-    except ValueError:
-        return 0.0
-    return value if 0 <= value < float("inf") else 0.0

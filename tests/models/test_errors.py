@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopworth.models.errors import Trouble, asked_pause, trouble
+from loopworth.models.errors import Trouble, trouble
 
 
 def found(status: int, body: Any, **headers: str) -> Trouble:
@@ -145,27 +145,6 @@ def test_wording_does_not_overrule_a_code_or_a_status(status: int, body: Any, ki
 def test_what_may_pass_is_tried_again(status: int, again: bool) -> None:
     """A wrong request stays wrong; a busy or broken server may recover."""
     assert found(status, error(message="no")).again is again
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "7"}, 7.0),
-        ({"retry-after": "0.5"}, 0.5),
-        ({"retry-after": "-3"}, 0.0),
-        ({"retry-after": "inf"}, 0.0),
-        ({"retry-after": "soon"}, 0.0),
-        ({"retry-after": ""}, 0.0),
-        ({"retry-after": "Mon, 12 Jan 1970 13:47:00 GMT"}, 20.0),
-        ({"retry-after": "Mon, 12 Jan 1970 12:46:40 GMT"}, 0.0),
-        ({"retry-after": "Mon, 12 Jan 1970 13:47:00"}, 20.0),
-        ({"retry-after-ms": "250"}, 0.25),
-        ({}, 0.0),
-    ],
-)
-def test_retry_after_is_seconds_or_a_date_and_never_negative(headers: dict[str, str], seconds: float) -> None:
-    """HR-03: an hour ago is now."""
-    assert asked_pause(headers, 1_000_000.0) == seconds
 
 
 @pytest.mark.parametrize("reason", ["error", "ABORT", "cancelled", "timeout", "insufficient_system_resource"])
