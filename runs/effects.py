@@ -309,7 +309,7 @@ class Effects:
         """Ask a person, once; the time they take is not the run's. Raises `Waiting` where there is no decision yet."""
         id = self.path + name
         self.emit(GateAsked(id, question.tool))
-        asked = Asked(question.hash, encode([question.tool, question.arguments]))
+        asked = Asked(question.hash, encode(hide([question.tool, question.arguments])))
         record = self.seen(id, asked)
         if record is not None:
             decision = decision_of(record.body)
@@ -333,10 +333,18 @@ class Effects:
                 self.remembered.decisions[question.hash] = decision
             return decision
 
+    def recorded(self, next: str) -> bool:
+        """Whether the place `next` left a record."""
+        prefix = f"{self.path}{next}/"
+        return self.journal is not None and any(id.startswith(prefix) for id in self.journal.records)
+
+    def doubts(self, model: str, next: str) -> bool:
+        """Whether the place `next` is to find out if tools reach a model: nobody knows, or it did so before."""
+        return self.recorded(next) or self.world.doubted(model)
+
     async def sleep(self, next: str, seconds: float) -> None:
         """A pause before the place `next`, until the time is over at most; none when that place left a record."""
-        prefix = f"{self.path}{next}/"
-        if self.journal is not None and any(id.startswith(prefix) for id in self.journal.records):
+        if self.recorded(next):
             return
         end = self.deadline()
         await self.world.sleep(seconds if end is None else max(0.0, min(seconds, end[0] - self.clock())))

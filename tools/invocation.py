@@ -56,7 +56,7 @@ class Invocation:
             return self.say(fault.status, self.note + str(fault))
         if self.tool.nested:
             return await self.inner(accepted)
-        asked = self.fx.asked([self.tool.name, accepted.arguments])
+        asked = self.fx.asked(hide([self.tool.name, accepted.arguments]))
         return await self.recorded(asked, accepted.arguments) or await self.made(asked, accepted)
 
     def say(self, status: Status, content: str, **fields: Any) -> Observation:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import html
 import json
 import logging
 import string
 import urllib.parse
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.runs.message import Reply, ToolCall
+from loopworth.runs.effects import Effects
+from loopworth.runs.message import Reply, ToolCall, user
 from loopworth.runs.secrets import KEY, MASK, Secrets, hide, in_address, learn
+from loopworth.runs.transcript import Transcript
+from loopworth.runs.world import Nothing
+from tests.spellings import SPELLINGS, left
 
 KEYS = (
     "sk-proj-AbC_d3f/9hIjK+LmN==",
@@ -24,50 +25,6 @@ KEYS = (
     "-----BEGIN\nKEY-----\nx1y2z3",
     "12345678",
 )
-
-SPELLINGS: dict[str, Callable[[str], str]] = {
-    "as it is": str,
-    "JSON": json.dumps,
-    "JSON, in full Unicode": lambda key: json.dumps(key, ensure_ascii=False),
-    "JSON in JSON": lambda key: json.dumps(json.dumps(key)),
-    "JSON with escaped slashes": lambda key: json.dumps(key).replace("/", "\\/"),
-    "every sign as \\u": lambda key: escaped(key),
-    "a Python literal": repr,
-    "bytes of Python": lambda key: repr(key.encode()),
-    "URL": lambda key: urllib.parse.quote(key, safe=""),
-    "URL, small hex": lambda key: lowered(urllib.parse.quote(key, safe="")),
-    "URL, twice": lambda key: urllib.parse.quote(urllib.parse.quote(key, safe=""), safe=""),
-    "form": urllib.parse.quote_plus,
-    "every octet as %": lambda key: "".join(f"%{octet:02x}" for octet in key.encode()),
-    "HTML": html.escape,
-    "HTML in JSON": lambda key: json.dumps(html.escape(key)),
-    "HTML, by number": lambda key: "".join(f"&#{ord(sign)};" for sign in key),
-    "hex": lambda key: key.encode().hex(),
-    "HEX": lambda key: key.encode().hex().upper(),
-    **{
-        f"base 64 after {before}, {name}": lambda key, before=before, make=make: make(
-            b"x" * before + key.encode() + b"yz"
-        ).decode()
-        for before in range(3)
-        for name, make in {"std": base64.b64encode, "url": base64.urlsafe_b64encode}.items()
-    },
-}
-
-
-def escaped(text: str) -> str:
-    """As JSON may write any sign."""
-    data = text.encode("utf-16-be").hex()
-    return "".join(f"\\u{data[k : k + 4]}" for k in range(0, len(data), 4))
-
-
-def lowered(text: str) -> str:
-    """The escapes of a URL in small letters."""
-    return "".join(f"%{part[:2].lower()}{part[2:]}" if k else part for k, part in enumerate(text.split("%")))
-
-
-def left(key: str, text: str) -> list[str]:
-    """The spellings of a key that can still be read in a text."""
-    return [name for name, spell in SPELLINGS.items() if spell(key).strip("\"'b=")[3:-4] in text]
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -169,3 +126,12 @@ def test_a_log_call_with_wrong_arguments_is_left_to_logging(caplog: pytest.LogCa
     with caplog.at_level(logging.DEBUG):
         record = logging.getLogRecordFactory()("a", logging.INFO, "f", 1, "%d", ("x",), None)
     assert record.args == ("x",)
+
+
+def test_what_is_said_to_a_model_holds_no_secret() -> None:
+    """Nor does what is recorded of it; also where the key stood in the author's own prompt."""
+    learn(KEYS[0])
+    fx = Effects(Nothing())
+    log = Transcript(fx)
+    log.add(user(f"my key is {KEYS[0]}"))
+    assert log.seen == [user(f"my key is {MASK}")] == [said.message for said in fx.transcript()]
