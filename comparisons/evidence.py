@@ -1,8 +1,8 @@
 """What paired tasks rule out about the gain of one arm over another.
 
 "Ruled out" means at a stated error: with whole outcomes by the exact unconditional test up to 1,000 pairs and by the
-e-process above; with repeats, clusters or costs that vary by Student's t where at least 25 differences are not 0, else by
-the e-process.
+e-process above; with repeats, clusters or costs that vary by Student's t where at least 25 differences are not 0, else
+by the e-process.
 """
 
 from __future__ import annotations

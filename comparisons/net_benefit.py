@@ -30,7 +30,7 @@ def break_even_gain(
 
 
 class Price(Value, frozen=True):
-    """What gains and time are worth: `stake` US dollars between a right answer and a wrong one, `second` for a second."""
+    """What gains and time are worth: `stake` US dollars between right and wrong, `second` for a second."""
 
     stake: float
     second: float = 0.0

@@ -161,7 +161,7 @@ def decide(
 
 
 def paired(arm: Measured, holder: Measured, rule: Rule, clusters: Mapping[str, str] | None = None) -> Pairs:
-    """Two arms task by task; where the smallest gain is the one that pays for itself, with what each task costs more."""
+    """Two arms task by task; with what each task costs more, where the smallest gain is the one that pays for it."""
     price = rule.price if rule.stated_gain is None else None
     if price is None or not price.stake:
         return pair(arm.right, holder.right, clusters)
@@ -265,8 +265,8 @@ def on_common(arm: Measured, other: Measured) -> Measured:
 
 
 def smallest_gain(pairs: Pairs, rule: Rule) -> float | None:
-    """The smallest gain worth having: the rule's, or what pays for the arm's extra cost and time (under 0 where it costs
-    less). None where prices are given and a cost or a latency that they need is unknown."""
+    """The smallest gain worth having: the rule's, or what pays for the arm's extra cost and time (under 0 where it
+    costs less). None where prices are given and a cost or a latency that they need is unknown."""
     if rule.stated_gain is not None:
         return rule.stated_gain
     return None if pairs.prices is None else pairs.prices.break_even

@@ -79,7 +79,7 @@ def test_nothing_is_settled_once_a_cost_that_is_needed_is_unknown() -> None:
 
 
 def test_a_gain_has_to_pay_for_what_its_task_costs() -> None:
-    """Net of its cost each pair is a loss of .1, which the gain alone would not show: the first gains, and none pays."""
+    """Net of its cost each pair is a loss of .1: half of them are gained, and none pays for itself."""
     course = Course(split(0.05, 400, False), None, (1.5, 0.0))
     for n in range(400):
         course.read(float(n % 2), 1.1 if n % 2 else 0.1)
@@ -98,6 +98,7 @@ def test_nothing_is_bet_where_no_cap_on_costs_is_known() -> None:
     assert course.found == "undecided"
     course.look()
     assert (course.found, course.by) == ("earns", "look")
+    assert Wealth(0.0, [1.0, 1.0], low=-inf).log == 0.0
 
 
 @given(st.integers(0, 20), st.integers(0, 20), st.integers(0, 20))
