@@ -20,16 +20,16 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs" / "exit-reasons.md"
 
 
 def look(code, **more):
-    return f"{{calls: [{{tool: lookup, arguments: {{code: {code}}}}}]{''.join(f', {k}: {v}' for k, v in more.items())}}}"
+    return (
+        f"{{calls: [{{tool: lookup, arguments: {{code: {code}}}}}]{''.join(f', {k}: {v}' for k, v in more.items())}}}"
+    )
 
 
 LOOKS = [look("A" * n) for n in range(1, 8)]
 
 
 def loop(*replies, top="", budget="{turns: 9}", tools="tools.yaml"):
-    return (
-        f"workflow: w\nshape: open_loop\ntools: {tools}\nprompt: go\nbudget: {budget}\n{top}\n{scripted(*replies)}\n"
-    )
+    return f"workflow: w\nshape: open_loop\ntools: {tools}\nprompt: go\nbudget: {budget}\n{top}\n{scripted(*replies)}\n"
 
 
 ROUTER = f"workflow: w\nshape: router\nchoose: which?\nfrom: {{a: {{set: 1}}, b: {{set: 2}}}}\n{scripted('c', 'd')}"
@@ -64,7 +64,11 @@ ENDS = {
         "not now",
     ),
     "waiting": (pipeline(CALL, answer="1", top="gate: {lookup: required}"), {}, "waits for a decision"),
-    "check_failed": (loop("'done'", top="check: calls | length > 0\nelse: nothing was looked up"), {}, "nothing was looked"),
+    "check_failed": (
+        loop("'done'", top="check: calls | length > 0\nelse: nothing was looked up"),
+        {},
+        "nothing was looked",
+    ),
     "step_failed": (pipeline("{check: 1 > 2, else: no}", answer="1"), {}, "no"),
     "no_route": (ROUTER, {}, "d"),
     "invalid_input": (loop("'done'", top="input: {n: int}"), {"input": {"n": "many"}}, "n"),
