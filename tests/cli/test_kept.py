@@ -206,6 +206,21 @@ def test_a_slip_is_a_message(folder: pathlib.Path, words: list[str], said: str) 
     assert said in done.stderr
 
 
+def test_an_arm_or_a_task_that_no_trial_has_is_a_slip(folder: pathlib.Path) -> None:
+    """The nearest name is suggested; where both are known and no trial fits, there is just none."""
+    compared(folder)
+    for words, says in (
+        (["--arm", "plian"], "--arm plian: no trial of this arm is kept did you mean 'plain'?"),
+        (["--arm", "agent"], "--arm agent: no trial of this arm is kept arms: hello, plain"),
+        (["--task", "99", "--json"], "--task 99: no trial of this task is kept tasks: 1, 2, 3"),
+    ):
+        done = command("runs", *words)
+        assert done.exit_code == 2, done.output
+        assert says in " ".join(done.stderr.split())
+    done = command("runs", "--arm", "plain", "--task", "1", "--exit", "cancelled")
+    assert (done.exit_code, done.stdout.startswith("no such runs are kept")) == (0, True)
+
+
 def test_since_takes_spans_and_dates() -> None:
     """A date without a zone is in local time; the store speaks UTC."""
     now = datetime(2026, 11, 30, 12, tzinfo=UTC)

@@ -124,7 +124,7 @@ def test_a_score_is_needed_where_there_is_something_to_compare_an_answer_with(tm
     """A route is right or wrong by itself; an `expected` is met by the rule of a score."""
     unscored = comparison().replace("score: {number: {tolerance: 0}}\n", "")
     [said] = found(tmp_path, unscored)
-    assert said.startswith("1:1 no `score` says when an answer is right, and task '1' has an `expected`; write `score: ")
+    assert said.startswith("1:1 no `score` says when an answer is right, and task '1' has an `expected`; write ")
     routes = '{"id": 1, "q": "a", "expected_route": "how"}\n'
     assert every(tmp_path, unscored, routes) == []
     assert every(tmp_path, unscored, routes + '{"id": 2, "q": "a"}') == [(2, "task '2' has no field 'expected'")]
