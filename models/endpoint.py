@@ -82,9 +82,12 @@ class Exchange:
     def feed(self, packet: bytes) -> Incoming:
         """Take the next bytes of the answer in, and tell of the text in them."""
         incoming = cast(Incoming, self.incoming)
-        if (text := incoming.feed(packet)) and self.hear is not None:
-            self.hear(text, len(self.attempts) + 1)
+        self.tell(incoming.feed(packet))
         return incoming
+
+    def tell(self, text: str) -> None:
+        if text and self.hear is not None:
+            self.hear(text, len(self.attempts) + 1)
 
     def note(self, status: int | None, error: str = "", lost: bool = False) -> None:
         self.attempts.append(Attempt(status, error, self.waited, lost))
@@ -188,9 +191,10 @@ class Endpoint:
         except TooLong:
             return exchange.failed(Trouble("refused", f"the answer goes on past {LONGEST:,} bytes", status=status))
         except self._failures as error:
-            incoming.close()
+            exchange.tell(incoming.close())
             if not incoming.whole:
                 return exchange.broke(error, seconds)
+        exchange.tell(incoming.close())
         if 300 <= status < 400:
             where = headers.get("location", "nowhere")
             return exchange.failed(Trouble("refused", f"it redirects to {where}: write that address", status=status))

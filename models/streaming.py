@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -133,14 +132,14 @@ class Incoming:
             return body
         return {"error": {"message": self.fault or "the stream ended before the reply did"}}
 
-    def close(self) -> None:
-        """Take what no line end and no blank line ended."""
+    def close(self) -> str:
+        """Take what no line end and no blank line ended; returns the new text in it."""
         if self.kind == "value":
-            return
-        deque(self.line(self.lines.last()), maxlen=0)
+            return ""
+        told = list(self.line(self.lines.last()))
         if read(b"\n".join(self.data)) is None:  # cut in the middle of an event
             self.data = [line for line in self.data if line.strip() == END or read(line) is not None]
-        deque(self.dispatch(), maxlen=0)
+        return "".join([*told, *self.dispatch()])
 
     # -- lines -----------------------------------------------------------------------------------------------------
 

@@ -32,7 +32,8 @@ WHOLE = sse(chunk("Grüß"), chunk(" 🙂"), chunk(finish="stop"), "[DONE]")
 
 def taken(*packets: bytes) -> tuple[Incoming, str]:
     incoming = Incoming(Chunks())
-    return incoming, "".join([incoming.feed(packet) for packet in packets])
+    heard = [incoming.feed(packet) for packet in packets]
+    return incoming, "".join([*heard, incoming.close()])
 
 
 def content(body: Any) -> Any:
