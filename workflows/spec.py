@@ -131,7 +131,7 @@ class ModelForm(Form):
     price: Price | list[Price] | None = None
     dialect: Literal["openai", "ollama", "anthropic"] | None = None
     file: Text | None = None
-    extra: dict[str, Any] = Field(default_factory=dict)
+    extra: Annotated[dict[str, Any], Kind("arguments"), Words("a mapping")] = Field(default_factory=dict)
     concurrency: Count | None = None
     replies: list[Any] | dict[str, Any] | None = None
 

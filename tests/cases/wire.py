@@ -36,7 +36,13 @@ def answer(turn: dict[str, Any]) -> Any:
 
 
 def play(
-    given: dict[str, Any], executor: Executor, *script: Any, last: Any = None, turns: int = 10, done: Any = ()
+    given: dict[str, Any],
+    executor: Executor,
+    *script: Any,
+    last: Any = None,
+    turns: int = 10,
+    done: Any = (),
+    limits: Limits | None = None,
 ) -> Played:
     """Run an executor whose model is called `m` against a scripted endpoint; pauses are noted, and not slept."""
     slept: list[float] = []
@@ -48,7 +54,7 @@ def play(
         model = open_model(ModelSpec("vllm/fake", base_url=url), sleep=sleep)
         tools = Toolbox(getattr(executor, "tools", {}))
         try:
-            fx = Effects(Live({"m": model}), None, Budget(Limits(turns=turns)), tools)
+            fx = Effects(Live({"m": model}), None, Budget(limits or Limits(turns=turns)), tools)
             return await execute(executor, {"q": "hi"}, fx)
         finally:
             await model.close()
