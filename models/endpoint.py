@@ -103,7 +103,7 @@ class Exchange:
         """No answer, or half of one; what the model used is unknown, unless it was never asked."""
         chain = causes(error)
         code, words = cause_of(chain, seconds)
-        self.note(None, words, not any(type(cause).__name__ in UNSENT for cause in chain))
+        self.note(None, words, not unsent(chain))
         return Trouble("down", words, code)
 
     @property
@@ -281,6 +281,11 @@ async def receive(response: Any, exchange: Exchange, limit: asyncio.Timeout, sec
 
 UNSENT = {"ConnectError", "ClientConnectorError", "PoolTimeout", "ConnectionTimeoutError"}
 """The names of the errors of both HTTP libraries that come before a request could be sent."""
+
+
+def unsent(chain: list[BaseException]) -> bool:
+    """Whether a request failed before it was sent."""
+    return any(kind.__name__ in UNSENT for cause in chain for kind in type(cause).__mro__)
 
 
 def causes(error: BaseException) -> list[BaseException]:
