@@ -18,6 +18,7 @@ from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.schedule import Planned, plan
 from loopworth.comparisons.trial import Trial
 from loopworth.models import Model, ModelSpec
+from loopworth.models.doubts import Doubts
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.world import Ask, Live
 
@@ -32,7 +33,7 @@ class Repeated(Live):
     def __init__(
         self, models: Mapping[str, Model], ask: Ask | None, specs: Mapping[str, ModelSpec], repeat: int
     ) -> None:
-        super().__init__(models, ask)
+        super().__init__(models, ask, doubts=Doubts(models))
         self.specs, self.repeat = specs, repeat
 
     async def model(self, request: Request, id: str, seconds: float | None) -> Reply:

@@ -12,6 +12,7 @@ import msgspec
 
 from loopworth.models import Model, ModelSpec, open_model, prepare
 from loopworth.models import given as given_models
+from loopworth.models.doubts import Doubts
 from loopworth.runs.effects import Executor
 from loopworth.runs.hearing import Listener
 from loopworth.runs.journal import Journal, MemoryJournal
@@ -115,7 +116,7 @@ async def run(
     """
     compiled = ready(workflow, tools, models)
     async with opened(compiled, models) as mine:
-        world = Live(mine, ask, watch=watch, hear=hear)
+        world = Live(mine, ask, watch=watch, hear=hear, doubts=Doubts(mine))
         if store is None:
             return await activate(compiled, input, world, journal, id)
         stored = store.begin(Kept(id or new_id(), "run", compiled.name, compiled.file, now(), input=input))

@@ -13,8 +13,8 @@ class Provider(Value, frozen=True):
     `base_url` ends where `/chat/completions` begins; None means the file has to say it. `variables` name environment
     variables: `key` holds the API key, `url` an address that goes before `base_url`. `keyless` endpoints need no key.
     `limit` is the request's name for the most output tokens, `concurrency` the calls under way at once by default.
-    `dialect` is its wire format, `prices` the provider's name in genai-prices. `later` marks one that this version does
-    not have.
+    `dialect` is its wire format, `prices` the provider's name in genai-prices. `tools`: it serves tool
+    calls, or says that it does not. `later` marks one that this version does not have.
     """
 
     base_url: str | None = None
@@ -25,6 +25,7 @@ class Provider(Value, frozen=True):
     dialect: str = "openai"
     concurrency: int = 8
     prices: str | None = None
+    tools: bool = False
     later: bool = False
 
 
@@ -35,16 +36,20 @@ PROVIDERS: dict[str, Provider] = {
         url="OPENAI_BASE_URL",
         limit="max_completion_tokens",
         prices="openai",
+        tools=True,
     ),
-    "azure": Provider(key="AZURE_OPENAI_API_KEY", prices="azure"),
+    "azure": Provider(key="AZURE_OPENAI_API_KEY", prices="azure", tools=True),
     "anthropic": Provider(
         "https://api.anthropic.com/v1",
         key="ANTHROPIC_API_KEY",
         url="ANTHROPIC_BASE_URL",
         dialect="anthropic",
         prices="anthropic",
+        tools=True,
     ),
-    "openrouter": Provider("https://openrouter.ai/api/v1", key="OPENROUTER_API_KEY", prices="openrouter"),
+    "openrouter": Provider(
+        "https://openrouter.ai/api/v1", key="OPENROUTER_API_KEY", prices="openrouter", tools=True
+    ),
     "ollama": Provider("http://127.0.0.1:11434/v1", keyless=True, concurrency=2),
     "vllm": Provider("http://127.0.0.1:8000/v1", keyless=True, concurrency=32),
     "llamacpp": Provider("http://127.0.0.1:8080/v1", keyless=True, concurrency=2),

@@ -75,12 +75,26 @@ class World(Protocol):
     def unrecorded(self, id: str, request: bytes) -> None:
         """An effect has no result in the journal, so it is about to be made. A replay raises `Diverged`."""
 
+    def doubted(self, model: str) -> bool:
+        """Whether nobody knows yet that tools reach this model."""
+
+    def trust(self, model: str) -> None:
+        """Tools reach this model."""
+
+
+class Doubts(Protocol):
+    """What is not known of models, by key."""
+
+    def about(self, key: str) -> bool: ...
+
+    def clear(self, key: str) -> None: ...
+
 
 class Live:
     """The real world: models by key, a person by `ask`. A gate without anybody to ask raises `Waiting`.
 
     `watch` is told of every message as it is said, `hear` of every reply's text while it comes, where its model can
-    stream.
+    stream. `doubts` are those about the models, where they are to be settled.
     """
 
     def __init__(
@@ -91,9 +105,10 @@ class Live:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         watch: Callable[[Said], None] | None = None,
         hear: Listener | None = None,
+        doubts: Doubts | None = None,
     ) -> None:
         self._models, self._ask, self._clock, self._began, self._sleep = models, ask, clock, clock(), sleep
-        self._watch, self._hear = watch, hear
+        self._watch, self._hear, self._doubts = watch, hear, doubts
 
     def quote(self, request: Request) -> Quote:
         quote: Callable[[Request], Quote] | None = getattr(self._models[request.model], "quote", None)
@@ -139,6 +154,13 @@ class Live:
     def unrecorded(self, id: str, request: bytes) -> None:
         """The world is there to be asked."""
 
+    def doubted(self, model: str) -> bool:
+        return self._doubts is not None and self._doubts.about(model)
+
+    def trust(self, model: str) -> None:
+        if self._doubts is not None:
+            self._doubts.clear(model)
+
 
 class Nothing:
     """The world of a replay: whatever is not in the recording is a divergence."""
@@ -165,3 +187,9 @@ class Nothing:
         text = request.decode("utf-8", "replace")
         shown = text if len(text) <= MOST else f"{text[:MOST]}…"
         raise Diverged(f"{id}: this is not in the recording\n    now:      {shown}")
+
+    def doubted(self, model: str) -> bool:  # noqa: ARG002
+        return False
+
+    def trust(self, model: str) -> None:
+        """A replay learns nothing."""

@@ -14,6 +14,7 @@ from typing import Any
 from loopworth.agents.compaction import Compaction
 from loopworth.agents.last_word import OnLimit, fail, last_text, last_word
 from loopworth.agents.loop import Loop
+from loopworth.agents.proof import Proven
 from loopworth.agents.protocols import PROTOCOLS
 from loopworth.agents.repetition import Repetition
 from loopworth.agents.speech import Speech
@@ -135,7 +136,8 @@ class Builder:
             case spec.Router():
                 return self.router(workflow, tools)
             case spec.Loop():
-                return self.loop(workflow, tools)
+                made = self.loop(workflow, tools)
+                return Proven(made, made.model) if made.tools and made.protocol.tools else made
         raise AssertionError(workflow.shape)
 
     # -- tools and models ------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pathlib
 import pytest
 
 from tests.cli.kit import command, written
+from tests.endpoint import FakeEndpoint, said
 
 REPLIES = {
     "native": "[{calls: [{tool: refund, arguments: {who: Ann, amount: 1}}]}, done]",
@@ -75,3 +76,47 @@ def test_a_comparison_tells_the_protocol_of_each_arm(folder: pathlib.Path) -> No
     assert [arm["protocols"] for arm in json.loads(done.stdout)["arms"]] == [["native"], ["react"]]
     table = command("compare", folder / "comparison.yaml").stdout
     assert " ".join(next(line for line in table.splitlines() if "protocol" in line).split()) == "protocol native react"
+
+
+NATIVE = """\
+workflow: asking
+shape: open_loop
+input: {{case: str}}
+model: {{name: vllm/fake, base_url: "{url}"}}
+tools: {{refund: {{python: "shop:refund", effect: write}}}}
+prompt: "{{{{ case }}}}"
+budget: {{turns: 5}}
+"""
+ARMS = """\
+comparison: dropped
+tasks: tasks.jsonl
+score: equals
+writes: allowed
+arms:
+  native: {workflow: asking.yaml}
+"""
+
+
+def test_a_run_over_dropped_tools_is_a_fault_of_the_world_outside(folder: pathlib.Path) -> None:
+    """Exit status 3: the file is in order and the endpoint is not; the words say what to write instead."""
+    with FakeEndpoint(last=said("done")) as fake:
+        (folder / "asking.yaml").write_text(NATIVE.format(url=fake.base_url), "utf-8")
+        done = command("run", folder / "asking.yaml", "-i", "case=x")
+    assert done.exit_code == 3
+    assert "vllm/fake: the endpoint drops tools in silence: 10 prompt tokens with a tool, 10 without" in done.stdout
+    assert "write `protocol: json`" in done.stdout
+
+
+@pytest.mark.parametrize("tasks", [1, 9])
+def test_a_comparison_over_dropped_tools_scores_nothing(folder: pathlib.Path, tasks: int) -> None:
+    """Its arm has not answered wrongly, it was never asked; the fault is told, and few runs are paid for it."""
+    (folder / "tasks.jsonl").write_text('{"case": "x", "expected": "done"}\n' * tasks, "utf-8")
+    with FakeEndpoint(last=said("wrong")) as fake:
+        (folder / "asking.yaml").write_text(NATIVE.format(url=fake.base_url), "utf-8")
+        (folder / "comparison.yaml").write_text(ARMS, "utf-8")
+        done = command("compare", folder / "comparison.yaml", "--json")
+        assert len(fake.requests) <= 3 * 5 * (8 if tasks > 1 else 1)
+    found = json.loads(done.stdout)
+    assert done.exit_code == 3
+    assert all(trial["right"] is None for trial in found["trials"])
+    assert "write `protocol: json`" in json.dumps(found)
