@@ -10,11 +10,14 @@ from typing import Any
 import msgspec
 
 from loopworth.comparisons.curve import Curve
+from loopworth.comparisons.provenance import Source, Sources, every, told, weakest
 from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, ControlFigures, Figures, Report, report
 from loopworth.comparisons.result import Result
+from loopworth.comparisons.spending import Batching, End, StepCost
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trace import Trace
 from loopworth.comparisons.trial import Trial, encoded
+from loopworth.comparisons.verdict import Rule, Verdict
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Usage
@@ -32,13 +35,15 @@ def to_json(result: Result) -> bytes:
 def document(result: Result) -> dict[str, Any]:
     found, comparison = report(result), result.comparison
     tasks = {task.id: task for task in comparison.tasks}
+    origin = {one.arm: one.sources for one in found.arms}
+    verdict = None if result.verdict is None else judged(result.verdict, origin, comparison.rule)
     return {
         "comparison": comparison.name,
         "file": comparison.file,
         "spec": comparison.spec,
         "seed": comparison.seed,
         "repeats": comparison.repeats,
-        "provenance": provenance(result),
+        "provenance": provenance(result, every(origin.values())),
         "interrupted": result.interrupted,
         "stopped": result.stopped,
         "seconds": result.seconds,
@@ -46,36 +51,63 @@ def document(result: Result) -> dict[str, Any]:
         "replayed": result.id if result.replayed else None,
         "recorded_usd": result.recorded_usd,
         "arms": [arm(one) for one in found.arms],
-        **levels(found, comparison.group_by),
-        "ends": list(map(msgspec.structs.asdict, found.ends)),
-        "steps": list(map(msgspec.structs.asdict, found.steps)),
-        "answer_seen": list(map(msgspec.structs.asdict, found.seen)),
-        "batching": [{**msgspec.structs.asdict(one), "source": "estimated"} for one in found.batching],
-        "differences": [] if result.verdict is None else result.verdict.arms,
-        "verdict": result.verdict,
-        "controls": [control(one) for one in found.controls],
-        "stopped_early": stopped_early(result),
+        **levels(found, comparison.group_by, origin),
+        "ends": [spent(one, origin[one.arm]) for one in found.ends],
+        "steps": [spent(one, origin[one.arm]) for one in found.steps],
+        "answer_seen": [told(msgspec.structs.asdict(one), origin[one.arm].counts) for one in found.seen],
+        "batching": [batch(one, origin[one.arm]) for one in found.batching],
+        "differences": [] if verdict is None else verdict["arms"],
+        "verdict": verdict,
+        "controls": [control(one, origin[one.of]) for one in found.controls],
+        "stopped_early": stopped_early(result, origin),
         "warnings": found.warnings,
         "words": found.words,
         "order": result.order,
-        "trials": [trial(one, tasks[one.task]) for one in result.trials],
+        "trials": [trial(one, tasks[one.task], origin[one.arm]) for one in result.trials],
     }
 
 
-def control(found: ControlFigures) -> dict[str, Any]:
-    fields = msgspec.structs.asdict(found)
-    return {**fields, "figures": figures(found.figures), "agent": figures(found.agent)}
+def judged(verdict: Verdict, origin: Mapping[str, Sources], rule: Rule) -> dict[str, Any]:
+    """The verdict: what each arm's rests on is as weak as the weaker of the two that it compares."""
+    arms = []
+    for one in verdict.arms:
+        both = every((origin[one.arm], origin[one.against]))
+        points = both.counts if rule.stated_gain is not None else weakest(both.usd, "assumed")
+        said: dict[str, Source] = dict.fromkeys(("error", "min_gain", "break_even"), "assumed")
+        said |= {"more": "estimated", "earns_below": points, "suffices_above": points}
+        arms.append(told(msgspec.structs.asdict(one), both.counts, **said))
+    return {**msgspec.structs.asdict(verdict), "arms": arms}
 
 
-def stopped_early(result: Result) -> list[dict[str, Any]] | None:
-    """What stopping early saved on each arm: runs that were not needed, and US dollars (estimated; null: unknown)."""
+def spent(found: End | StepCost, source: Sources) -> dict[str, Any]:
+    return told(msgspec.structs.asdict(found), source.counts, tokens=source.tokens, usd=source.usd)
+
+
+def batch(found: Batching, source: Sources) -> dict[str, Any]:
+    return told(msgspec.structs.asdict(found), source.counts, tokens="estimated", usd=weakest("estimated", source.usd))
+
+
+def control(found: ControlFigures, source: Sources) -> dict[str, Any]:
+    both = {name: spread(figures(getattr(found, name)), source) for name in ("figures", "agent")}
+    return told({**msgspec.structs.asdict(found), **both}, source.counts)
+
+
+def stopped_early(result: Result, origin: Mapping[str, Sources]) -> list[dict[str, Any]] | None:
+    """What stopping early saved on each arm: runs that were not needed, and US dollars (null: unknown)."""
     if not result.spared:
         return None
-    return [{"arm": s.arm, "made": s.made, "not_needed": s.runs, "usd_saved": s.usd} for s in result.spared]
+    found = []
+    for one in result.spared:
+        saved = {"arm": one.arm, "made": one.made, "not_needed": one.runs, "usd_saved": one.usd}
+        usd = weakest("estimated" if one.made else "assumed", origin[one.arm].usd)
+        found.append(told(saved, origin[one.arm].counts, usd_saved=usd))
+    return found
 
 
-def provenance(result: Result) -> dict[str, Any]:
-    """What one needs to run it again, and to tell what has changed since."""
+def provenance(result: Result, source: Sources) -> dict[str, Any]:
+    """What one needs to run it again, and to tell what has changed since; under `numbers` where those of the document
+    itself are from."""
+    written: dict[str, Source] = dict.fromkeys(("seed", "repeats", "spec", "order"), "assumed")
     specs = {key: spec for one in result.comparison.arms for key, spec in one.workflow.models.items()}
     return {
         "began": result.began,
@@ -84,6 +116,7 @@ def provenance(result: Result) -> dict[str, Any]:
         "versions": {name: found for name in SHOWN if (found := installed(name))},
         "files": result.comparison.files,
         "models": [model(key, spec, result.prepared) for key, spec in specs.items()],
+        "numbers": {**written, "seconds": source.counts, "usd": source.usd, "recorded_usd": source.usd},
     }
 
 
@@ -96,11 +129,17 @@ def installed(name: str) -> str | None:
 
 def model(key: str, spec: ModelSpec, prepared: Mapping[str, float]) -> dict[str, Any]:
     """A model as the files name it; its key is in every event of it."""
-    return {"key": key, "prepared_seconds": prepared.get(key), **msgspec.structs.asdict(spec)}
+    fields = {"key": key, "prepared_seconds": prepared.get(key), **msgspec.structs.asdict(spec)}
+    return told(fields, "assumed", prepared_seconds="measured")
+
+
+def spread(fields: dict[str, Any], source: Sources, **others: Source) -> dict[str, Any]:
+    """A block with an arm's figures, each with its source."""
+    return told(fields, source.counts, tokens=source.tokens, usd=source.usd, **others)
 
 
 def arm(found: ArmFigures) -> dict[str, Any]:
-    return {
+    fields = {
         "arm": found.arm,
         "shape": found.shape,
         "protocols": found.protocols,
@@ -119,6 +158,7 @@ def arm(found: ArmFigures) -> dict[str, Any]:
         "route": None if found.route is None else accuracy(found.route),
         "routes": [{"expected": expected, "taken": taken or None, "n": n} for expected, taken, n in found.routes],
     }
+    return spread(fields, found.sources, planned="assumed", changed="assumed")
 
 
 def figures(found: Figures) -> dict[str, Any]:
@@ -139,38 +179,43 @@ def amount(found: Amount) -> dict[str, Any]:
     return {"mean": found.mean, **msgspec.structs.asdict(found)}
 
 
-def levels(found: Report, group: str | None) -> dict[str, Any]:
+def levels(found: Report, group: str | None, origin: Mapping[str, Sources]) -> dict[str, Any]:
     """The figures by `group_by`, where the file asks for them."""
     if group is None:
         return {}
-    rows = [{"level": one.level, "arm": one.arm, **figures(one.figures)} for one in found.levels]
-    curves = [curve(one) for one in found.curves]
+    rows = [
+        spread({"level": one.level, "arm": one.arm, **figures(one.figures)}, origin[one.arm]) for one in found.levels
+    ]
+    curves = [curve(one, origin[one.arm].counts) for one in found.curves]
     return {"group_by": group, "levels": rows, "curves": curves, "accepted": found.accepted}
 
 
-def curve(found: Curve) -> dict[str, Any]:
-    return {
+def curve(found: Curve, source: Source) -> dict[str, Any]:
+    fields = {
         "arm": found.arm,
-        "points": [msgspec.structs.asdict(point) for point in found.points],
+        "points": [told(msgspec.structs.asdict(point), source, per_step="estimated") for point in found.points],
         "trend": found.trend and found.trend._asdict(),
         "fit": found.fit and msgspec.structs.asdict(found.fit),
         "words": found.words,
     }
+    return told(fields, source, fit="estimated")
 
 
-def trial(one: Trial, task: Task) -> dict[str, Any]:
+def trial(one: Trial, task: Task, source: Sources) -> dict[str, Any]:
     """A trial, with its task's expected answer beside what was answered."""
     fields = msgspec.structs.asdict(one)
     trace: Trace = fields.pop("trace")
-    return {
+    found = {
         **fields,
         "expected": plain(task.expected),
         "expected_route": task.expected_route,
-        "usage": usage(one.usage),
+        "usage": usage(one.usage, source),
         "answered": trace.answered,
         "calls_after_answer_seen": trace.after,
     }
+    return told(found, source.counts)
 
 
-def usage(used: Usage) -> dict[str, Any]:
-    return {**msgspec.structs.asdict(used), "tokens": used.tokens}
+def usage(used: Usage, source: Sources) -> dict[str, Any]:
+    tokens = weakest(source.counts, "estimated" if used.estimated else source.counts)
+    return told({**msgspec.structs.asdict(used), "tokens": used.tokens}, tokens, usd=weakest(tokens, source.price))

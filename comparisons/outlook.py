@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, inf
 from statistics import fmean
+from typing import Any
+
+import msgspec
 
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.estimate import Load
 from loopworth.comparisons.power import gain_gate, n_fixed
+from loopworth.comparisons.provenance import Source, told
 from loopworth.comparisons.sequential import GATE
 from loopworth.comparisons.stopping import DEARER
 from loopworth.comparisons.trial import Trial
@@ -47,6 +51,10 @@ class Cost(Value, frozen=True):
     worst_usd: float | None
     source: str
 
+    def document(self) -> dict[str, Any]:
+        expected: Source = "estimated" if self.source == "estimated" else "assumed"
+        return told(msgspec.structs.asdict(self), "assumed", calls=expected, tokens=expected, usd=expected)
+
 
 class Outlook(Value, frozen=True):
     """`settles` is the smallest true gain that this many tasks are likely to settle, None where none is."""
@@ -61,6 +69,14 @@ class Outlook(Value, frozen=True):
     gates: dict[str, int]
     costs: tuple[Cost, ...]
     words: tuple[str, ...]
+
+    def document(self, pilot_usd: float | None = None) -> dict[str, Any]:
+        """It as JSON, with where each number is from: what n can show is estimated of an assumed rule."""
+        facts = {**msgspec.structs.asdict(self), "pilot_usd": pilot_usd}
+        facts["needed"] = [told(msgspec.structs.asdict(one), "estimated", differ="assumed") for one in self.needed]
+        facts["costs"] = [one.document() for one in self.costs]
+        written: dict[str, Source] = dict.fromkeys(("tasks", "min_gain", "error"), "assumed")
+        return told(facts, "estimated", pilot_usd="measured", **written)
 
 
 def outlook(comparison: Comparison, pilot: Sequence[Trial] = (), gain: float | None = None) -> Outlook:

@@ -13,10 +13,12 @@ from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.controls import Controlled
 from loopworth.comparisons.curve import Curve, Point, curve
 from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
+from loopworth.comparisons.provenance import Sources, sources
 from loopworth.comparisons.quantiles import latency, quantile
 from loopworth.comparisons.reliability import pass_shares
 from loopworth.comparisons.repeats import PROBES, shown_alike
 from loopworth.comparisons.result import Result, Spared, by_task
+from loopworth.comparisons.sentences import counted
 from loopworth.comparisons.spending import Batching, End, Seen, StepCost
 from loopworth.comparisons.trial import Trial
 from loopworth.models.prices import FREE
@@ -26,6 +28,7 @@ from loopworth.workflows.variant import Difference
 
 OUTSIDE = (*FOREIGN, "log")
 """The shapes of arms that are no workflows: what they call is not known beforehand."""
+MEASURED = Sources()
 
 
 class Amount(Value, frozen=True):
@@ -97,6 +100,8 @@ class ArmFigures(Value, frozen=True):
     route: Accuracy | None
     routes: tuple[tuple[str, str, int], ...]
     differences: tuple[Difference, ...] = ()
+    harm: tuple[int, int] | None = None
+    sources: Sources = MEASURED
 
 
 class Level(Value, frozen=True):
@@ -193,7 +198,15 @@ def arm_figures(result: Result, arm: Arm) -> ArmFigures:
         route=route_accuracy(result, trials),
         routes=confusion(result.comparison, trials),
         differences=arm.differences,
+        harm=harmed(trials),
+        sources=sources(result, arm),
     )
+
+
+def harmed(trials: Iterable[Trial]) -> tuple[int, int] | None:
+    """How many runs did harm, of how many that were looked at; None where nothing says what harm is."""
+    looked_at = [trial.harmful for trial in trials if trial.harmful is not None]
+    return (sum(looked_at), len(looked_at)) if looked_at else None
 
 
 def figured(result: Result, arm: str, trials: Sequence[Trial]) -> Sequence[Trial]:
@@ -328,12 +341,13 @@ def accepted(comparison: Comparison, levels: Sequence[Level]) -> dict[str, str |
 
 def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
     """What a reader has to know before believing a figure; what holds of several arms is said once."""
+    planned = counted(len(result.order), "run")
     if result.interrupted and not result.whole:
-        yield f"interrupted after {len(result.final)} of {len(result.order)} runs: no verdict on a part of the plan"
+        yield f"interrupted after {len(result.final)} of {planned}: no verdict on a part of the plan"
     if result.controls_stopped:
         yield f"the controls are not all run ({result.controls_stopped}); the verdict does not depend on them"
     if result.stopped:
-        yield f"stopped after {len(result.final)} of {len(result.order)} runs: {result.stopped}"
+        yield f"stopped after {len(result.final)} of {planned}: {result.stopped}"
     if len(arms) == 1:
         yield "one arm alone: nothing is compared"
     if result.comparison.stop_early and result.comparison.group_by is not None:
@@ -344,7 +358,7 @@ def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
         cost = f"${result.recorded_usd:.6f}".rstrip("0").rstrip(".")
         yield f"replayed from {result.id}: new spend $0; cost ({cost}) and latency are as recorded"
     elif result.made:
-        yield f"resumed {result.id}: {result.made} of {len(result.order)} runs were made before"
+        yield f"resumed {result.id}: {result.made} of {planned} were made before"
     said = defaultdict[str, list[str]](list)
     for arm in arms:
         for warning in arm_warnings(result, arm):
@@ -353,24 +367,27 @@ def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
 
 
 def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
+    planned = counted(arm.planned, "run")
     for exit, n in arm.apart.items():
         notes = [t.note for t in result.final if t.arm == arm.arm and t.exit == exit and t.note]
-        yield f"{n} of {arm.planned} runs ended as {exit}, counted apart" + (f": {notes[0]}" if notes else "")
+        yield f"{n} of {planned} ended as {exit}, counted apart" + (f": {notes[0]}" if notes else "")
     if unscored := [t.remark for t in result.final if t.arm == arm.arm and t.unscored]:
-        yield f"the score failed on {len(unscored)} of {arm.planned} runs, which count as wrong: {unscored[0]}"
+        yield f"the score failed on {len(unscored)} of {planned}, which count as wrong: {unscored[0]}"
     again = sum(trial.arm == arm.arm and trial.attempt > 0 for trial in result.trials)
     if again:
-        yield f"{again} runs that the endpoint failed were made again at the end"
+        were = "was" if again == 1 else "were"
+        yield f"{counted(again, 'run')} that the endpoint failed {were} made again at the end"
     if arm.shape == "log":
         missing = arm.planned - arm.made
         yield "its figures are as recorded" + (f"; the log has no run of {missing} of {arm.planned}" if missing else "")
     if unknown := arm.figures.usd.unknown:
-        yield f"the cost of {unknown} of {arm.figures.accuracy.runs} runs is unknown"
+        yield f"the cost of {unknown} of {counted(arm.figures.accuracy.runs, 'run')} is unknown"
     if arm.made < arm.planned and arm.arm in shown_alike(result.comparison, result.final):
         runs = f"the same in {PROBES} runs on each of {PROBES} tasks"
         yield f"it did {runs}, so its later repeats were skipped: one run of a task stands for all"
     if estimated := sum(t.arm == arm.arm and t.usage.estimated for t in result.final):
-        yield f"{estimated} runs were cut before the endpoint said what they used; tokens are an upper limit"
+        cut = f"{counted(estimated, 'run')} {'was' if estimated == 1 else 'were'} cut"
+        yield f"{cut} before the endpoint said what had been used; tokens are an upper limit"
     if arm.p95_words:
         yield arm.p95_words
 
@@ -380,7 +397,7 @@ def spared_words(spared: Spared) -> str:
     source = "estimated from those made" if spared.made else "assumed from its files"
     known = "" if spared.usd == 0 else f", and about ${spared.usd or 0:.4g} ({source}) not spent"
     money = known if spared.usd is not None else ", at a cost that is not known"
-    return f"{spared.arm}: {spared.runs} of {spared.planned} runs were not needed{money}"
+    return f"{spared.arm}: {spared.runs} of {counted(spared.planned, 'run')} were not needed{money}"
 
 
 def words(result: Result) -> str:
@@ -392,6 +409,6 @@ def words(result: Result) -> str:
     by = f" by {', '.join(models)}" if models else " without a model"
     again = f", {comparison.repeats} runs each" if comparison.repeats > 1 else ""
     return (
-        f"{comparison.name}: {len(comparison.arms)} arms on n = {tasks} tasks{again}, answered{by}; "
-        f"seed {comparison.seed}, {result.seconds:.1f} s."
+        f"{comparison.name}: {counted(len(comparison.arms), 'arm')} on n = {counted(tasks, 'task')}{again}, "
+        f"answered{by}; seed {comparison.seed}, {result.seconds:.1f} s."
     )

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, Level, Report, report, spared_words
 from loopworth.comparisons.result import Result
-from loopworth.comparisons.sentences import percent
+from loopworth.comparisons.sentences import counted, percent
 from loopworth.comparisons.spending import Batching, Seen
 from loopworth.comparisons.verdict import ArmVerdict
 from loopworth.runs.secrets import hide
@@ -97,9 +97,22 @@ def rows(arms: tuple[ArmFigures, ...]) -> Iterable[tuple[str, list[str]]]:
     yield "cost", [cost(arm) for arm in arms]
     yield "latency p50", [duration(arm.p50) for arm in arms]
     yield "latency p95", [duration(arm.p95) for arm in arms]
+    if any(arm.harm for arm in arms):
+        yield "did harm", [harm(arm.harm) for arm in arms]
     yield "ended", [tally(arm.exits) for arm in arms]
     if any(arm.apart for arm in arms):
         yield "counted apart", [tally(arm.apart) for arm in arms]
+    if any(origin(arm) != "measured" for arm in arms):
+        yield "figures are", [origin(arm) for arm in arms]
+
+
+def origin(arm: ArmFigures) -> str:
+    """Where its figures are from: what is measured is not named beside what is not."""
+    found = arm.sources
+    tokens = f"tokens {found.tokens}" if found.tokens != found.counts else ""
+    usd = f"cost {found.usd}" if arm.billed and found.usd != found.counts else ""
+    parts = [found.counts if found.counts != "measured" else "", tokens, usd]
+    return "\n".join(part for part in parts if part) or "measured"
 
 
 def unfigured(arm: ArmFigures) -> str:
@@ -159,6 +172,11 @@ def duration(seconds: float | None) -> str:
     if seconds < 0.0001:
         return "< 0.1 ms"
     return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+
+
+def harm(found: tuple[int, int] | None) -> str:
+    """Runs that did harm, of those that were looked at."""
+    return "-" if found is None else f"{found[0]}/{found[1]} {100 * found[0] / found[1]:.0f} %"
 
 
 def tally(exits: dict[str, int]) -> str:
@@ -245,13 +263,16 @@ def money(usd: float | None, arm: ArmFigures) -> str:
 
 def seen_words(one: Seen) -> str:
     """What was asked of a model after the answer stood in an observation; one call is needed to give it."""
-    words = f"the expected answer stood in an observation in {one.seen} of {one.runs} runs"
-    words += f", and {one.after:.3g} model calls came after it on average (giving it takes one)" if one.after else ""
-    return words + (f"; of {one.capped} runs that ended at a limit {one.capped_seen} had it" if one.capped else "")
+    words = f"the expected answer stood in an observation in {one.seen} of {counted(one.runs, 'run')}"
+    calls = counted(f"{one.after:.3g}", "model call")
+    words += f", and {calls} came after it on average (giving it takes one)" if one.after else ""
+    capped = counted(one.capped, "run")
+    return words + (f"; of {capped} that ended at a limit {one.capped_seen} had it" if one.capped else "")
 
 
 def batching_words(one: Batching) -> str:
-    ratio = f"{one.model_calls:.3g} model calls for {one.tool_calls:.3g} tool calls a run ({one.ratio:.2f} each)"
+    calls = [counted(f"{n:.3g}", noun) for n, noun in ((one.model_calls, "model call"), (one.tool_calls, "tool call"))]
+    ratio = f"{calls[0]} for {calls[1]} a run ({one.ratio:.2f} each)"
     if one.tool_calls <= one.asking:
         return f"{ratio}; no turn asked for several at once"
     worth = "" if one.usd is None or not one.usd else f", ${one.usd:.4g} a run"
@@ -331,7 +352,7 @@ def remarks(result: Result, found: Report) -> Iterable[Text]:
         yield Text(f"made ready before the clocks started: {', '.join(ready)}", style="dim")
     if any(arm.billed for arm in found.arms):
         unknown = sum(trial.usage.usd is None for trial in result.trials)
-        more = f", and {unknown} runs of unknown cost" if unknown else ""
+        more = f", and {counted(unknown, 'run')} of unknown cost" if unknown else ""
         yield Text(f"spent: ${result.usd:.4g}{more}")
     for spared in result.spared:
         if spared.runs:

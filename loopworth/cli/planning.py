@@ -7,7 +7,6 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from loopworth.cli.interruption import finish
@@ -62,9 +61,7 @@ async def piloted(comparison: Comparison, n: int) -> Result:
 
 def tell(found: Outlook, as_json: bool, pilot: Result | None = None) -> None:
     if as_json:
-        facts = msgspec.structs.asdict(found)
-        facts |= {name: list(map(msgspec.structs.asdict, facts[name])) for name in ("needed", "costs")}
-        write_json({**facts, "pilot_usd": pilot and pilot.usd})
+        write_json(found.document(None if pilot is None else pilot.usd))
         return
     console = output()
     for text in found.words:

@@ -17,6 +17,7 @@ from loopworth.workflows.load import load_workflow
 from tests.cli.kit import command
 from tests.cli.test_comparisons import COMPARISON, doubles
 from tests.comparisons.contenders import Says, arm, comparison
+from tests.comparisons.test_provenance import unsaid
 
 PRICED = """\
 workflow: asks
@@ -118,6 +119,9 @@ def test_a_pilot_measures_what_runs_cost(tmp_path: pathlib.Path) -> None:
     found = json.loads(done.stdout)
     assert [(one["source"], one["tokens"]) for one in found["costs"]] == [("estimated", 0), ("estimated", 132)]
     assert "right" not in done.stdout
+    assert not list(unsaid(found))
+    assert [one["provenance"]["tokens"] for one in found["costs"]] == ["estimated", "estimated"]
+    assert found["provenance"]["min_gain"] == "assumed"
 
 
 def test_a_faulty_file_is_no_plan(tmp_path: pathlib.Path) -> None:
