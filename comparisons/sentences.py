@@ -182,5 +182,7 @@ def summary(holder: str, earned: bool, challengers: int) -> str:
     return f"{holder} keeps the place: no other arm earned it."
 
 
-def counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+def counted(n: int | str, noun: str) -> str:
+    """So many of a thing; a text is a number as it is shown."""
+    figure = n if isinstance(n, str) else f"{n:,}"
+    return f"{figure} {noun}" + ("" if figure == "1" else "s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import re
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 from rich.console import Console
 
 from loopworth.comparisons.result import Result
-from loopworth.comparisons.table import render, shown
+from loopworth.comparisons.spending import Batching, Seen
+from loopworth.comparisons.table import batching_words, render, seen_words, shown
 from loopworth.models import ModelSpec
 from loopworth.runs.usage import Usage
+from loopworth.workflows.templates import expression
 from tests.comparisons.contenders import Asks, Endpoint, Routes, Says, arm, compared, comparison, down, reply, tasks
 
 HERE, LOCAL = ModelSpec("vllm/here"), ModelSpec("local/small")
@@ -42,6 +45,32 @@ def test_the_table_has_every_figure_for_every_arm() -> None:
     assert found["cost"] == "no model | $0.001"
     assert found["ended"] == "success 4 | success 4"
     assert {"latency p50", "latency p95", "shape"} <= set(found)
+
+
+def test_one_of_a_thing_is_not_several() -> None:
+    """Arms, tasks, runs and calls are counted in words."""
+    text = " ".join(
+        printed(compared(comparison([arm("a", Asks(HERE.key), HERE)], 1), {"vllm/here": Endpoint(dear)})).split()
+    )
+    assert "tried: 1 arm on n = 1 task, answered by vllm/here" in text
+    assert "the cost of 1 of 1 run is unknown" in text
+    assert "and 1 run of unknown cost" in text
+    assert not re.search(r"\b1 (arms|tasks|runs)\b", text)
+    assert batching_words(Batching("a", 2.0, 1.0, 1.0, None, None)).startswith("2 model calls for 1 tool call a run")
+    assert batching_words(Batching("a", 1.0, 2.04, 2.0, None, None)).startswith("1 model call for 2.04 tool calls")
+    assert ", and 1 model call came after it" in seen_words(Seen("a", 4, 2, 1.0, 0, 0))
+
+
+def dear(question: str, n: int) -> Any:
+    return reply(question, Usage(1, 1, usd=None))
+
+
+def test_harm_is_shown_where_the_file_says_what_it_is() -> None:
+    """Runs that did it, of those that were looked at; without a definition there is no such row."""
+    arms = [arm("a", Says(str)), arm("b", Says(lambda _: "0"))]
+    assert "did harm" not in lines(compared(comparison(arms, 4)))
+    harmful = dataclasses.replace(comparison(arms, 4), harm=expression("answer == '0' and task.question in ['1', '2']"))
+    assert lines(compared(harmful))["did harm"] == "0/4 0 % | 2/4 50 %"
 
 
 def test_a_cost_that_is_unknown_or_not_billed_says_so() -> None:
