@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 from rich.text import Text
@@ -71,7 +71,8 @@ def runs(
 def shelved(shelf: Shelf, query: Query) -> list[Kept]:
     """The runs that are wanted; an arm or a task of which no trial is kept is a slip."""
     found = shelf.runs(query)
-    for what, name in (("arm", query.arm), ("task", query.task)):
+    wanted: list[tuple[Literal["arm", "task"], str | None]] = [("arm", query.arm), ("task", query.task)]
+    for what, name in wanted:
         if found or name is None or name in (known := shelf.names(what)):
             continue
         there = suggestion(name, known, f"{what}s")
