@@ -32,6 +32,7 @@ from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows import typed_answer, verbs
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.contract import Contract
+from loopworth.workflows.types import Type
 
 AUTOMATIC: tuple[Kind, ...] = ("retry", "pasted")
 MOST_VOTES, VOTES = 9, 3
@@ -54,7 +55,9 @@ class Controlled(Value, frozen=True):
 def loop_of(workflow: Compiled) -> tuple[Contract, Loop] | None:
     """The loop that a workflow is; None for one that is none."""
     made = workflow.executor
-    return (made, made.executor) if isinstance(made, Contract) and isinstance(made.executor, Loop) else None
+    inner = getattr(made, "executor", None)
+    loop = getattr(inner, "loop", inner)  # what is put around a loop holds it as `loop`
+    return (made, loop) if isinstance(made, Contract) and isinstance(loop, Loop) else None
 
 
 def unable(control: Control, first: Arm, of: Arm) -> str:
@@ -75,9 +78,9 @@ def without_tools(workflow: Compiled, found: Sequence[Observation] | None) -> Co
     contract, loop = loop_of(workflow) or (None, None)
     assert contract is not None
     assert loop is not None
-    output = contract.output
+    output = getattr(loop.protocol, "output", None)  # the type that a protocol reads an answer as
     text = pasted(found) if found is not None else "Answer now, without any tool."
-    asked = None if output is None or output.text == "str" else output
+    asked = output if isinstance(output, Type) and output.text != "str" else None
     if asked is not None:
         typed_answer.ready(asked)
     act = verbs.ask(

@@ -75,10 +75,10 @@ def large(text: str, messages: list[Any], usage: Usage) -> Reply:
         for line in str(m["content"]).splitlines()
         if line.startswith("secret {")
     ]
+    if "without any tool" in str(messages[-1]["content"]):
+        return reply(f'{{"answer": {told[-1] if told else 7}}}', usage)
     if told:
         return reply(str(told[-1]), usage)
-    if "without any tool" in str(messages[-1]["content"]):
-        return reply("7", usage)
     n = text.removeprefix("What is the secret of ").rstrip("?")
     call = {"id": "c1", "type": "function", "function": {"name": "secret", "arguments": f'{{"n": {n}}}'}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
