@@ -141,7 +141,8 @@ def no_answer(body: Any) -> str:
 
 
 def error_of(body: Any, answered: bool) -> dict[str, Any] | None:
-    """The error in a body, whatever its shape: at the top, in the first choice, or the whole body."""
+    """The error in a body, whatever its shape: at the top, in the first choice, in a list, or the whole body."""
+    body = body[0] if isinstance(body, list) and len(body) == 1 else body
     if not isinstance(body, dict):
         return None
     choices = body.get("choices")

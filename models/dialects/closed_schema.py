@@ -12,7 +12,7 @@ from typing import Any
 KEPT = ("$ref", "const", "enum", "required", "title")
 FORMATS = ("date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid")
 UNITED = {"anyOf": "anyOf", "oneOf": "anyOf", "allOf": "allOf"}
-"""The ways to join schemas, and how each is written here."""
+"""The ways in which schemas are joined, and how each is written here."""
 
 
 class Open(Exception):
@@ -36,7 +36,7 @@ def shut(schema: Any) -> dict[str, Any]:
         if isinstance(schema.get(key), dict):
             made[key] = {name: shut(part) for name, part in schema[key].items()}
     for key, ours in UNITED.items():
-        if key in schema:
+        if isinstance(schema.get(key), list):
             made[ours] = [shut(part) for part in schema[key]]
     typed(schema, made)
     if not made.keys() - {"title"}:

@@ -1,0 +1,215 @@
+"""What an endpoint will not take, in the words of many, and how the request goes without it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopworth.models.concessions import Concession, conceded, concession
+from loopworth.models.dialects import DIALECTS
+from loopworth.models.errors import Trouble, trouble
+from loopworth.runs.message import assistant, system, user
+
+BODY: dict[str, Any] = {
+    "model": "m",
+    "messages": [system("Be brief."), user("hi")],
+    "temperature": 0.0,
+    "seed": 1,
+    "max_tokens": 64,
+    "tools": [{}],
+    "tool_choice": "required",
+    "parallel_tool_calls": False,
+    "response_format": {"type": "json_schema"},
+    "presence_penalty": 0.1,
+    "top_p": 0.9,
+    "stream": True,
+    "stream_options": {"include_usage": True},
+    "think": True,
+    "reasoning_effort": "low",
+}
+
+
+def asked(status: int, error: Any, body: dict[str, Any] = BODY, *before: Concession) -> Concession | None:
+    found = trouble(status, error, {}, 0.0)
+    assert found is not None
+    return concession(found, body, before)
+
+
+def words(message: str, **more: Any) -> dict[str, Any]:
+    return {"error": {"message": message, **more}}
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "name"),
+    [
+        (
+            400,
+            words("Unsupported value: 'temperature' does not support 0", param="temperature", code="unsupported_value"),
+            "temperature",
+        ),
+        (
+            400,
+            words("Unsupported parameter", param="response_format.json_schema", code="unsupported_parameter"),
+            "response_format",
+        ),
+        (400, words("Unrecognized request argument supplied: parallel_tool_calls"), "parallel_tool_calls"),
+        (400, words("'parallel_tool_calls' is only allowed when 'tools' are specified."), "parallel_tool_calls"),
+        (400, words("`temperature` is deprecated for this model."), "temperature"),
+        (400, words("`temperature` and `top_p` cannot both be specified for this model."), "temperature"),
+        (400, words("stream_options: Extra inputs are not permitted"), "stream_options"),
+        (400, words("Invalid parameter: 'response_format' of type 'json_schema' is not supported"), "response_format"),
+        (400, words("This response_format type is unavailable now"), "response_format"),
+        (400, words("This model does not support parameter presencePenalty."), "presence_penalty"),
+        (400, words("property 'seed' is unsupported"), "seed"),
+        (400, [words('Invalid JSON payload received. Unknown name "seed": Cannot find field.', code=400)], "seed"),
+        (
+            422,
+            {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]},
+            "seed",
+        ),
+        (404, words("No endpoints found that support the provided 'tool_choice' value."), "tool_choice"),
+        (400, {"error": '"gemma3" does not support thinking'}, "think"),
+        (500, words("Unsupported param: seed"), "seed"),
+    ],
+)
+def test_what_is_named_as_unknown_is_left_out(status: int, error: Any, name: str) -> None:
+    """By the parameter that the error names, else by its words, however they are put."""
+    change = asked(status, error)
+    assert change == Concession("leave_out", name)
+    assert name not in change.changed(BODY)
+    assert name in change.words
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (400, words("max_tokens is too large: 200000. This model supports at most 8192.", param="max_tokens")),
+        (400, words("The model does not support tools", param="tools", code="unsupported_parameter")),
+        (400, {"error": "registry.ollama.ai/library/gemma does not support tools"}),
+        (
+            400,
+            words(
+                "Invalid value for 'temperature': expected a number up to 2.", param="temperature", code="invalid_value"
+            ),
+        ),
+        (400, words("something else is not supported")),
+        (401, words("temperature is not supported for your key")),
+        (429, words("seed is unsupported at this rate")),
+        (400, words("context length exceeded, temperature is not supported", code="context_length_exceeded")),
+    ],
+)
+def test_nothing_else_is_touched(status: int, error: Any) -> None:
+    """A wrong value is the author's to mend, and a request goes nowhere without its tools."""
+    assert asked(status, error) is None
+
+
+def test_the_limit_is_renamed_once_and_never_left_out() -> None:
+    """There is no request without a limit: it has two names, and then it is over."""
+    refusal = words("Use 'max_completion_tokens' instead.", param="max_tokens", code="unsupported_parameter")
+    change = asked(400, refusal)
+    assert change == Concession("rename", "max_tokens")
+    body = change.changed(BODY)
+    assert (body.get("max_tokens"), body["max_completion_tokens"]) == (None, 64)
+    again = words("Unknown parameter", param="max_completion_tokens", code="unknown_parameter")
+    assert asked(400, again, body, change) is None
+    assert asked(400, refusal, body, change) is None
+
+
+def test_options_are_left_out_where_they_stand() -> None:
+    """Ollama's settings are a level below."""
+    body = {"model": "m", "messages": [], "options": {"seed": 1, "num_predict": 9}}
+    change = asked(400, words("seed is not supported"), body)
+    assert change == Concession("leave_out", "options.seed")
+    assert change.changed(body)["options"] == {"num_predict": 9}
+
+
+def test_a_field_that_comes_back_is_stripped_from_every_message() -> None:
+    """What one provider adds, another may refuse."""
+    reply = {**assistant("a"), "reasoning_content": "hm"}
+    body = {**BODY, "messages": [user("hi"), reply, user("b")]}
+    for error in (
+        words("property 'messages.1.reasoning_content' is unsupported"),
+        words("Extra inputs are not permitted", param="messages[1].reasoning_content"),
+        {
+            "detail": [
+                {
+                    "type": "extra_forbidden",
+                    "loc": ["body", "messages", 1, "reasoning_content"],
+                    "msg": "Extra inputs are not permitted",
+                }
+            ]
+        },
+    ):
+        change = asked(400, error, body)
+        assert change == Concession("strip", "reasoning_content")
+        assert change.changed(body)["messages"] == [user("hi"), assistant("a"), user("b")]
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (400, words("System role not supported")),
+        (500, words("System role not supported")),
+        (400, words("Developer instruction is not enabled: system messages are not supported by this model")),
+        (
+            400,
+            words(
+                "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+                param="messages[0].role",
+                code="unsupported_value",
+            ),
+        ),
+    ],
+)
+def test_instructions_are_said_by_the_user_where_there_is_no_system(status: int, error: Any) -> None:
+    """They arrive all the same."""
+    change = asked(status, error)
+    assert change == Concession("fold", "system")
+    assert change.changed(BODY)["messages"] == [user("Be brief.\n\nhi")]
+    assert change.changed({**BODY, "messages": [system("Alone.")]})["messages"] == [user("Alone.")]
+
+
+def test_neighbours_of_one_role_are_joined_where_roles_must_alternate() -> None:
+    """A reminder after a question is part of it; calls and results stay as they are."""
+    call = {"role": "assistant", "content": "", "tool_calls": [{"id": "a"}]}
+    result = {"role": "tool", "tool_call_id": "a", "content": "1"}
+    body = {**BODY, "messages": [user("a"), user("b"), call, result, assistant("c"), assistant("d")]}
+    error = words("Conversation roles must alternate user/assistant/user/assistant/...")
+    change = asked(500, error, body)
+    assert change == Concession("merge", "messages")
+    assert change.changed(body)["messages"] == [user("a\n\nb"), call, result, assistant("c\n\nd")]
+
+
+NAMES = [name for name in BODY if name not in ("model", "messages", "tools", "stream")]
+
+
+@given(st.lists(st.sampled_from(NAMES), max_size=30))
+def test_every_request_of_an_endpoint_that_wants_one_thing_less_each_time_comes_to_an_end(names: list[str]) -> None:
+    """Parameters go one after another, each once, and what was conceded stays so."""
+    made: tuple[Concession, ...] = ()
+    rounds = 0
+    for name in names:
+        body = conceded(BODY, made)
+        found = Trouble("refused", f"{name} is not supported", "unsupported_parameter", 400, param=name)
+        change = concession(found, body, made)
+        if change is None:
+            continue
+        rounds += 1
+        assert change not in made
+        assert conceded(BODY, (*made, change)) != body
+        made = (*made, change)
+    assert rounds == len(made) <= len(NAMES) + 1
+    assert {"model", "messages", "tools"} <= set(conceded(BODY, made))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(message=st.text(max_size=40), param=st.text(max_size=12), code=st.text(max_size=6))
+def test_no_words_raise(dialect: str, message: str, param: str, code: str) -> None:
+    """What an endpoint says is data."""
+    for status in (400, 500):
+        found = DIALECTS[dialect].trouble(status, words(message, param=param, code=code), {}, 0.0)
+        assert found is not None
+        concession(found, BODY, ())
