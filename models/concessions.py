@@ -26,7 +26,7 @@ ALSO = {"thinking": "think", "reasoning": "reasoning_effort", "structured output
 """What an endpoint may call a parameter."""
 UNSUPPORTED = {"unsupported_parameter", "unknown_parameter", "unsupported_value", "extra_forbidden"}
 UNSUPPORTED_WORDS = re.compile(
-    r"unsupported|not (currently |be )?(supported|permitted|recognized|available|allowed|specified)"
+    r"unsupported|not (currently |be )?(supported|permitted|recognized|available|allowed|specified|included)"
     r"|n.t (support|accept|recognize)|not support|unavailable|unrecognized|only (allowed|the default)|deprecated"
     r"|unknown (name|parameter|field|argument)|(extra|additional|unexpected) (inputs?|fields?|keyword|propert)"
     r"|no \w+ found that support|cannot both|use .{0,3}max_\w*tokens",

@@ -49,6 +49,8 @@ def read(body: dict[str, Any], limit: int | None = None, turn: int = 0) -> Reply
     text = content_text(message.get("content"))
     usage = used(body.get("usage"), bool(text or calls))
     finish, note = finish_of(choice, message, calls)
+    if not text.strip() and not calls and any(message.get(name) for name in REASONING):
+        note = note or "the reply held nothing but reasoning"
     if finish == "length":
         note = cut_note(usage, limit, text)
     elif calls and limit is not None and usage.output is not None and usage.output >= limit:
@@ -79,6 +81,8 @@ def told(wire: dict[str, Any], turn: int) -> tuple[Message, list[ToolCall]]:
     return message, calls
 
 
+REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking", "blocks")
+"""Where endpoints put what a model thought."""
 THOUGHT = re.compile(r"\s*<(think|thinking)>(.*?)(?:</\1>\s*|\Z)", re.DOTALL)
 UNOPENED = re.compile(r"(.*?)</think>\s*", re.DOTALL)
 
@@ -101,7 +105,8 @@ def think(message: Message) -> None:
         before = message.get("reasoning_content")
         aloud = [before, *thoughts] if isinstance(before, str) else thoughts
         message["content"] = content
-        message["reasoning_content"] = "\n".join(filter(None, map(str.strip, aloud)))
+        if thought := "\n".join(filter(None, map(str.strip, aloud))):
+            message["reasoning_content"] = thought
 
 
 def called(listed: list[Any], turn: int, calls: list[ToolCall]) -> Iterator[dict[str, Any]]:

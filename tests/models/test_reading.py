@@ -223,6 +223,93 @@ def test_tokens_that_are_not_told_are_unknown(usage: Any, expected: tuple[Any, .
     assert used(usage) == Usage(*expected, usd=None)
 
 
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        ({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, (None, None, 0, 0)),
+        ({"prompt_tokens": "12", "completion_tokens": "7"}, (12, 7, 0, 0)),
+        ({"prompt_tokens": "many", "completion_tokens": "-1"}, (None, None, 0, 0)),
+        ({"prompt_tokens": "9" * 5000, "completion_tokens": "²"}, (None, None, 0, 0)),
+        ({"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 90}, (100, 50, 0, 0)),
+        ({"prompt_tokens": 10, "completion_tokens": 5, "cache_read_input_tokens": 90}, (100, 5, 90, 0)),
+        ({"completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 40}}, (None, 45, 0, 40)),
+        ({"prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": [1]}, (10, 5, 0, 0)),
+    ],
+)
+def test_counts_that_cannot_be_are_mended_or_unknown(usage: Any, expected: tuple[Any, ...]) -> None:
+    """A part that is larger than its whole was counted beside it; nothing at all, for a reply, is no count."""
+    assert reply({"content": "x"}, usage=usage).usage == Usage(*expected, usd=None)
+
+
+def test_what_is_written_to_a_cache_is_counted_as_input_once() -> None:
+    """In OpenRouter's words and in Anthropic's."""
+    usage = {"prompt_tokens": 100, "completion_tokens": 7}
+    for more in ({"prompt_tokens_details": {"cache_write_tokens": 50}}, {"cache_creation_input_tokens": 50}):
+        assert used({**usage, **more}) == Usage(100, 7, usd=None, cache_written=50)
+
+
+COUNTS = st.none() | st.booleans() | st.integers(-5, 10**18) | st.floats() | st.text(max_size=4) | st.just({})
+DETAILS = st.none() | st.dictionaries(
+    st.sampled_from(["cached_tokens", "cache_write_tokens", "reasoning_tokens"]), COUNTS, max_size=3
+)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            ["prompt_tokens", "completion_tokens", "total_tokens", "input_tokens", "cache_read_input_tokens"]
+        ),
+        COUNTS,
+    ),
+    DETAILS,
+    DETAILS,
+)
+def test_every_count_is_a_part_of_its_whole(usage: dict[str, Any], prompt: Any, completion: Any) -> None:
+    """Whatever is sent: no count is negative, none exceeds what it is part of, none of the total is lost."""
+    found = used({**usage, "prompt_tokens_details": prompt, "completion_tokens_details": completion})
+    assert min(found.cached, found.cache_written, found.reasoning) >= 0
+    assert found.input is None or found.input >= found.cached + found.cache_written
+    assert found.output is None or found.output >= found.reasoning
+    total = usage.get("total_tokens")
+    if found.tokens is not None and type(total) is int and 0 <= total < 10**15:
+        assert found.tokens >= total
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "thought"),
+    [
+        ("<think>\nhm\n</think>\n\n42", "42", "hm"),
+        ("  <think>hm</think>42", "42", "hm"),
+        ("<thinking>a</thinking>\n<think>b</think> 42", "42", "a\nb"),
+        ("<think>hm", "", "hm"),
+        ("<think></think>42", "42", None),
+        ("hm\n</think>\n42", "42", "hm"),
+        ("Use the <think> tag: <think>so</think>.", "Use the <think> tag: <think>so</think>.", None),
+        ("It ends with </think> where <think> began.", "It ends with </think> where <think> began.", None),
+        ("I think so.", "I think so.", None),
+        ("<think>a</thinking>b", "", "a</thinking>b"),
+    ],
+)
+def test_what_is_thought_in_tags_is_no_part_of_the_answer(content: str, text: str, thought: str | None) -> None:
+    """Before the answer it is reasoning, closed or not, opened or not; within the answer it is text."""
+    said = reply({"role": "assistant", "content": content})
+    assert (said.text, said.message["content"]) == (text, text)
+    assert said.message.get("reasoning_content") == thought
+
+
+def test_thoughts_in_tags_come_after_those_told_apart() -> None:
+    """A reply may hold both; neither is lost."""
+    said = reply({"content": "<think>b</think>42", "reasoning_content": "a"})
+    assert (said.text, said.message["reasoning_content"]) == ("42", "a\nb")
+
+
+def test_a_limit_used_up_in_a_thought_leaves_no_answer() -> None:
+    """The tag was never closed: half a thought is not half an answer."""
+    said = reply({"content": "<think>First I"}, "length", {"completion_tokens": 9}, limit=9)
+    assert (said.finish, said.text) == ("length", "")
+    assert reply({"content": "<think>First I"}).note == "the reply held nothing but reasoning"
+
+
 FIELD = st.sampled_from(
     ["role", "content", "tool_calls", "function", "name", "arguments", "id", "type", "text", "refusal", "function_call"]
 )
