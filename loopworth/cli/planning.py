@@ -54,7 +54,7 @@ async def piloted(comparison: Comparison, n: int) -> Result:
     from loopworth.cli.progress import followed
     from loopworth.comparisons.execution import compare
 
-    few = dataclasses.replace(comparison, tasks=comparison.tasks[:n], stop_early=False, repeats=1)
+    few = dataclasses.replace(comparison, tasks=comparison.tasks[:n], stop_early=False, repeats=1, controls=None)
     with followed() as watch:
         return await compare(few, watch=watch, keep=False)
 
