@@ -19,7 +19,7 @@ from loopworth.comparisons.comparison import Comparison, code_of
 from loopworth.comparisons.program import program_inputs
 from loopworth.comparisons.tasks import columns, lacking
 from loopworth.models import Model, ModelSpec, open_model
-from loopworth.models.given import Given, by_key, opened, spec_of
+from loopworth.models.given import Given, GivenModel, by_key, opened, spec_of
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.given import SHAPE
@@ -42,7 +42,7 @@ def joined(
     specs = dict(named(own, every))
     files = {**comparison.files, **dict(digests(comparison, more, models))}
     whole = dataclasses.replace(comparison, arms=tuple(standing(arm, specs) for arm in every), files=files)
-    given = {specs[key].key: opened(one) for key, one in own.items() if not isinstance(one, str)}
+    given = {specs[key].key: GivenModel(opened(one)) for key, one in own.items() if not isinstance(one, str)}
     return whole, lambda spec: given[spec.key] if spec.key in given else open_model(spec)
 
 

@@ -87,8 +87,9 @@ async def opened(compiled: Compiled, models: Models | None = None) -> AsyncItera
             await prepare(model)
         yield found
     finally:
-        for model in found.values():
-            await model.close()
+        for key, model in found.items():
+            if key not in own or isinstance(own[key], str):
+                await model.close()
 
 
 async def run(

@@ -35,7 +35,8 @@ Given: TypeAlias = Replies | Callable[[Request], Any] | str
 
 
 class GivenModel:
-    """The program's own as any other model. Closing it is left to the program, which opened it.
+    """The program's own as any other model, with all that it has beside, such as `quote`. Closing it is left to the
+    program, which opened it.
 
     A plain function runs in a thread, so that it holds up nothing else. What it raises is an endpoint's failure; raises
     TypeError where what was said is no reply.
@@ -45,12 +46,14 @@ class GivenModel:
         self.own, self.name = own, name_of(own)
         self.endpoint: str = getattr(own, "endpoint", self.name)
         self.concurrency: int = getattr(own, "concurrency", CONCURRENCY)
-        self.by_id: bool = getattr(own, "by_id", False)
-        self.ours = type(own).__module__.partition(".")[0] == "loopworth"
+        self.ours = ours(own)
 
-    async def reply(self, request: Request, seconds: float | None, id: str = "") -> Reply:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.own, name)
+
+    async def reply(self, request: Request, seconds: float | None, *place: str, **hear: Any) -> Reply:
         try:
-            said = await self.said(request, seconds, id)
+            said = await self.said(request, seconds, *place, **hear)
         except (Stop, Diverged):
             raise
         except Exception as error:
@@ -59,10 +62,10 @@ class GivenModel:
             raise Stop("provider_error", None, f"{self.name}: {type(error).__name__}: {error}") from error
         return reply_of(said, request, self.name)
 
-    async def said(self, request: Request, seconds: float | None, id: str) -> Any:
+    async def said(self, request: Request, seconds: float | None, *place: str, **hear: Any) -> Any:
         own: Any = self.own
         if hasattr(own, "reply"):
-            return await (own.reply(request, seconds, id) if self.by_id else own.reply(request, seconds))
+            return await own.reply(request, seconds, *place, **hear)
         if inspect.iscoroutinefunction(own):
             return await own(request)
         return await asyncio.to_thread(own, request)
@@ -84,18 +87,24 @@ def reply_of(said: Any, request: Request, name: str) -> Reply:
 
 def name_of(own: Any) -> str:
     """What a report calls it: its own `name`, else that of its class or function."""
-    named = getattr(own, "name", None)
+    named = getattr(own, "name", None) or getattr(getattr(own, "spec", None), "name", None)
     return named if isinstance(named, str) else f"python/{getattr(own, '__name__', type(own).__name__)}"
 
 
 def opened(own: Given) -> Model:
-    """A given model, ready to be asked. Raises TypeError for what is none, ValueError for a name that cannot be."""
+    """A given model, ready to be asked; one of ours as it is. Raises TypeError for what is none, ValueError for a name
+    that cannot be."""
     if isinstance(own, str):
         return open_model(ModelSpec(own))
     if not (hasattr(own, "reply") or callable(own)):
         wanted = "an object with `async reply(request, seconds)`, a function of the request, or a name"
         raise TypeError(f"{own!r} is no model: give {wanted}")
-    return own if isinstance(own, GivenModel) else GivenModel(own)
+    made: Any = own
+    return made if ours(own) else GivenModel(own)
+
+
+def ours(own: Any) -> bool:
+    return type(own).__module__.partition(".")[0] == "loopworth"
 
 
 def spec_of(own: Given, spec: ModelSpec) -> ModelSpec:

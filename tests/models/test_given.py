@@ -101,8 +101,31 @@ def test_a_given_model_is_named_and_bounded_by_its_own_attributes() -> None:
 
 def test_a_scripted_model_may_be_keyed_by_effect() -> None:
     """A given model that asks for the effect's id is told it."""
-    script = opened(ScriptedModel({"said": "by id"}))
-    assert asyncio.run(script.reply(ASKED, None, "said/ask")).text == "by id"  # type: ignore[call-arg]
+    script = GivenModel(ScriptedModel({"said": "by id"}))
+    assert (script.by_id, asyncio.run(script.reply(ASKED, None, "said/ask")).text) == (True, "by id")
+
+
+def test_what_a_model_has_beside_a_reply_is_seen_through() -> None:
+    """A quote holds money before a call, and a stream is heard; a model of ours is not wrapped at all."""
+
+    class Streams:
+        streams = True
+
+        def quote(self, request: Request) -> str:
+            return "a quote"
+
+        async def reply(self, request: Request, seconds: float | None, hear: Any) -> Reply:
+            hear("te")
+            return Reply({"role": "assistant", "content": "text"}, text="text")
+
+    heard: list[str] = []
+    made = GivenModel(Streams())
+    assert (made.streams, made.quote(ASKED)) == (True, "a quote")
+    assert asyncio.run(made.reply(ASKED, None, hear=heard.append)).text == "text"
+    assert heard == ["te"]
+    assert not hasattr(GivenModel(lambda request: "x"), "streams")
+    script = ScriptedModel([])
+    assert opened(script) is script
 
 
 def test_one_name_stands_for_all_models_of_that_name() -> None:

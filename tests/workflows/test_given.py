@@ -10,6 +10,7 @@ import pytest
 
 import loopworth
 from loopworth import Effects, Outcome, Request, ToolCall
+from loopworth.models import ScriptedModel
 from loopworth.runs.journal import MemoryJournal
 from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.given import entries, executor, toolbox
@@ -42,6 +43,15 @@ shape: open_loop
 prompt: go
 model: ollama/m
 budget: {turns: 3}
+"""
+
+
+SAY = """
+workflow: say
+shape: pipeline
+model: ollama/m
+steps: [{id: said, ask: hello}]
+answer: "{{ said }}"
 """
 
 
@@ -157,6 +167,24 @@ def test_gates_of_given_tools_are_asked() -> None:
     """An `approval` of a given tool stops its call until somebody decides."""
     gated = {"pay": {"python": pay, "effect": "write", "approval": "required"}}
     assert loopworth.run_sync(Asks(), {"to": "ann"}, models=MODELS, tools=gated).exit == "waiting"
+
+
+class Shared(ScriptedModel):
+    """As one of ours that counts how often it is closed."""
+
+    __module__ = "loopworth.models"
+    closed = 0
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+def test_models_that_runs_share_stay_open(tmp_path: pathlib.Path) -> None:
+    """Who opened a model closes it, be it one of ours."""
+    (tmp_path / "say.yaml").write_text(SAY)
+    shared = Shared(["one", "two"])
+    answers = [loopworth.run_sync(tmp_path / "say.yaml", {}, models={"ollama/m": shared}).answer for _ in range(2)]
+    assert (answers, shared.closed) == (["one", "two"], 0)
 
 
 def test_what_cannot_be_run_is_said_to_be_none() -> None:
