@@ -38,7 +38,7 @@ class Choice:
         if not self.first or isinstance(read, tuple):
             return read, told
         why = FIRST if isinstance(read, Answer) else f"{read.why} {FIRST}"
-        return Unreadable(why), Told([refused(seen) for seen in told.observations])
+        return Unreadable(why), told._replace(observations=[refused(seen) for seen in told.observations])
 
 
 def called(seen: Observation) -> bool:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Column, Table
 
+from loopworth.cli.probing import probe
 from loopworth.cli.status import FAULTY, UserFault
 from loopworth.cli.terminal import complain, output, shown, write_json
 from loopworth.models.weights import WEIGHTS, WrongHash, find, install, intact
@@ -32,6 +33,9 @@ def models(ctx: typer.Context, as_json: AsJson = False) -> None:
         words = (one["name"], one["use"], size, one["licence"], one["path"] or "not installed")
         table.add_row(*map(shown, words))
     output().print(table)
+
+
+app.command("probe", short_help="Ask an endpoint what it can.")(probe)
 
 
 @app.command("install", short_help="Fetch the weights of a model, once.")
