@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,20 +13,24 @@ from loopworth.agents.submit import Submit
 from loopworth.runs.effects import Effects, together
 from loopworth.runs.message import ToolCall
 from loopworth.runs.observation import Observation
+from loopworth.runs.outcome import Stop
 from loopworth.tools.tool import Tool
 
 
 class Told(NamedTuple):
     """What a turn's calls came to: one observation a call, in call order.
 
-    `instead`: the turn is taken back, and this is what the model sees in its place.
+    `instead`: the turn is taken back, and this is what the model sees in its place. `end` is what ended the run in one
+    of them; the others have ended too.
     """
 
     observations: list[Observation]
     instead: str = ""
+    end: Stop | CancelledError | None = None
 
 
 NO_CALLS = Told([])
+NO_RESULT = "no result: the run ended here: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,12 @@ class Calling:
                 ready[k] = place.unrun(calls[k], "not_run", "one call a turn: call it again if it is still needed")
             elif stop := self.past.see(calls[k]):
                 ready[k] = place.unrun(calls[k], *stop)
-        await self.make(calls, places, ready)
+        try:
+            await self.make(calls, places, ready)
+        except (Stop, CancelledError) as end:
+            for k in places.keys() - ready.keys():
+                ready[k] = Observation(calls[k].id, calls[k].tool, "not_run", f"{NO_RESULT}{str(end) or 'cancelled'}")
+            return Told(in_order(ready), end=end)
         return Told(in_order(ready))
 
     async def make(

@@ -9,6 +9,7 @@ from loopworth.agents.speech import Speech
 from loopworth.agents.submit import Answer, Output
 from loopworth.runs.effects import Effects
 from loopworth.runs.message import Request, user
+from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import LIMITS, Outcome, Stop, passes
 from loopworth.runs.transcript import Transcript
 
@@ -39,7 +40,10 @@ def last_word(model: str, speech: Speech, max_tokens: int | None = None) -> OnLi
             raise without(stop, str(end)) from None
         if isinstance(read, Answer):
             return Outcome(read.value, stop.exit, stop.note)
-        raise without(stop, "it calls a tool" if isinstance(read, tuple) else read.why)
+        if isinstance(read, tuple):
+            log.turn(*speech.show(reply, [Observation(call.id, call.tool, "not_run", ASK) for call in read]))
+            raise without(stop, "it calls a tool")
+        raise without(stop, read.why)
 
     return answer
 

@@ -75,6 +75,8 @@ class Loop:
                 read = submitted(told.observations) or ()
             read, told = choice.held(read, told)
             memory.turn(turn, reply, told)
+            if told.end is not None:
+                raise told.end
             if isinstance(read, Answer):
                 return read.value
             if past.stopped:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from typing import Any
 
 import msgspec
 
 from loopworth.runs.message import readable
+
+DEEPEST = 200
+"""Levels that a value may be nested."""
+TOO_DEEP = f"nested more than {DEEPEST} levels deep"
 
 
 def encode(value: dict[str, Any]) -> bytes:
@@ -19,17 +24,35 @@ def encode(value: dict[str, Any]) -> bytes:
 
 
 def decode(content: bytes) -> Any:
-    """The value of JSON bytes. Lone surrogates and invalid UTF-8 become U+FFFD. Raises ValueError for other bytes."""
+    """The value of JSON bytes. Lone surrogates and invalid UTF-8 become U+FFFD, and what is no finite number null.
+    Raises ValueError for other bytes, and for what is nested so deeply that it could not be sent back."""
     try:
-        return msgspec.json.decode(content)
-    except ValueError:  # json reads what msgspec is too strict for
-        return mended(json.loads(content.decode("utf-8-sig", "replace")))
+        try:
+            value = msgspec.json.decode(content)
+        except ValueError:  # json reads what msgspec is too strict for
+            value = mended(json.loads(content.decode("utf-8-sig", "replace")))
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+    if content.count(b"[") + content.count(b"{") > DEEPEST and nested(value):
+        raise ValueError(TOO_DEEP)
+    return value
+
+
+def nested(value: Any) -> bool:
+    """Whether a value is nested more deeply than `DEEPEST` levels."""
+    level = [value]
+    for _ in range(DEEPEST):
+        inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
+        level = [part for parts in inner for part in parts]
+    return bool(level)
 
 
 def mended(value: Any) -> Any:
-    """The same value with U+FFFD for every lone surrogate in a text."""
+    """The same value with U+FFFD for every lone surrogate in a text, and None for what is no finite number."""
     if isinstance(value, str):
         return readable(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else None
     if isinstance(value, dict):
         return {mended(key): mended(item) for key, item in value.items()}
     return [mended(item) for item in value] if isinstance(value, list | tuple) else value

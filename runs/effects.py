@@ -210,10 +210,13 @@ class Effects:
         return reply
 
     def answered(self, id: str, request: Request, reply: Reply, began: float) -> Reply:
-        """A reply, as an event and in the transcript."""
+        """A reply, as an event and in the transcript. The calls of one that ended badly are not made, and told so."""
         self.emit(called(id, request.model, reply, began))
         if reply.message:
             self.record(reply.message, id)
+        for call in reply.calls if reply.finish in BAD_FINISH else ():
+            why = f"not made: the reply ended with {reply.finish}"
+            self.record({"role": "tool", "tool_call_id": call.id, "content": why}, id)
         return reply
 
     async def ask(self, id: str, asked: Asked, request: Request, beyond: bool) -> Reply:

@@ -80,8 +80,8 @@ class LimitHit(Event, frozen=True):
 class Compacted(Event, frozen=True):
     """Before this model call, results were left out of what the model sees; the record has them.
 
-    `elided` are the ids of the calls. `before` and `after` are the estimated tokens of the request, and `uncached` those
-    behind the first change, which the endpoint had read and has to read again.
+    `elided` are the ids of the calls. `before` and `after` are the estimated tokens of the request, and `uncached`
+    those behind the first change, which the endpoint had read and has to read again.
     """
 
     elided: tuple[str, ...] = ()

@@ -19,10 +19,10 @@ def both(a: Any, b: Any) -> Any:
 class Usage(Value, frozen=True):
     """Tokens and US dollars of one model call, or of several added up.
 
-    `None` is *unknown*, never 0, and a sum with an unknown part is unknown. `cached` (read from the provider's cache) and
-    `cache_written` are part of `input`, and `reasoning` is part of `output`; none is added again. `usd` is 0.0 only where nothing is billed (an embedded or a scripted
-    model). `estimated` marks a call that was cut before it said what it used: the figures are then what was held for
-    it, an upper bound.
+    `None` is *unknown*, never 0, and a sum with an unknown part is unknown. `cached` (read from the provider's cache)
+    and `cache_written` are part of `input`, and `reasoning` is part of `output`; none is added again. `usd` is 0.0 only
+    where nothing is billed (an embedded or a scripted model). `estimated` marks a call that was cut before it said what
+    it used: the figures are then what was held for it, an upper bound.
     """
 
     input: int | None = 0

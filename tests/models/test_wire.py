@@ -55,3 +55,16 @@ def test_what_is_sent_is_what_was_meant(value: dict[str, Any]) -> None:
 def test_a_byte_order_mark_before_json_is_read_over() -> None:
     """Some servers on Windows write one."""
     assert wire.decode(b'\xef\xbb\xbf{"a": 1}') == {"a": 1}
+
+
+def test_what_is_no_finite_number_is_null() -> None:
+    """JSON has no word for it, so it could be neither recorded nor sent back."""
+    assert wire.decode(b'{"a": NaN, "b": [1e999], "c": -Infinity}') == {"a": None, "b": [None], "c": None}
+
+
+@pytest.mark.parametrize("depth", [300, 5_000])
+def test_what_is_nested_without_end_is_a_value_error(depth: int) -> None:
+    """It could be read and not written again: an answer like that is a broken one."""
+    with pytest.raises(ValueError, match="nested more than 200 levels deep"):
+        wire.decode(b'{"a": ' + b"[" * depth + b"]" * depth + b"}")
+    assert wire.decode(b"[" + b"[]," * 300 + b"1]")[-1] == 1
