@@ -171,10 +171,10 @@ class ChatModel:
             401: f"check the key in {variable}" if variable else "it wants a key: api_key: {env: NAME}",
             402: "check the account's credit",
             403: "check what the key may use",
-            404: f"check that it serves {self.spec.model!r}, and base_url",
+            404: f"check that it serves {self.spec.model!r}, base_url and dialect",
         }
         if found.status is not None and found.status < 400:
-            return "check that base_url is that of an OpenAI-compatible server, or try again later"
+            return f"check that base_url is that of a server that speaks {self.dialect.name}, or try again later"
         if found.kind == "down" and found.code == "timeout":
             return "raise the model's `timeout`, or see what holds the server up"
         by_kind = {

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import json
 import sys
 import textwrap
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -215,3 +217,93 @@ def test_the_embedded_model_ends_badly_in_our_words(embedded: Callable[..., Repl
     cut = embedded("Tell me a long story.", max_tokens=5)
     assert (cut.finish, cut.note) == ("length", "the reply was cut at the output limit of 5 tokens: raise max_tokens")
     assert embedded("word " * 6000).finish == "context_overflow"
+
+
+@pytest.fixture(scope="module")
+def served(embedded: Callable[..., Reply]) -> str:
+    """The address of the real llama.cpp server, which speaks OpenAI's format and Anthropic's."""
+    model = open_model(ModelSpec("local/smollm2-135m"))
+    asyncio.run(prepare(model))
+    assert isinstance(model, LocalModel)
+    assert model.server is not None
+    return model.server.address + "/v1"
+
+
+def asked(served: str, dialect: str, request: Request, **fields: Any) -> Reply:
+    """One call of the real server as of any endpoint."""
+    settings = {"temperature": 0.0, "retries": 0, "max_tokens": 12, **fields}
+    model = open_model(ModelSpec("llamacpp/smollm2-135m", base_url=served, dialect=dialect, **settings))
+
+    async def main() -> Reply:
+        try:
+            return await model.reply(request, None)
+        finally:
+            await model.close()
+
+    return asyncio.run(main())
+
+
+DIALECTS = ("openai", "anthropic")
+WEATHER = {
+    "name": "weather",
+    "description": "The weather in a city.",
+    "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+}
+CALL = {"id": "call:1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Paris"}'}}
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_real_server_takes_a_conversation_with_tools(served: str, dialect: str) -> None:
+    """Instructions, tools, a call and its result go in; words, an end and counts come out."""
+    history = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "How warm is it in Paris?"},
+        {"role": "assistant", "content": "", "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "call:1", "content": "18 degrees"},
+    ]
+    request = Request(history, tools=({"type": "function", "function": WEATHER},))
+    said = asked(served, dialect, request)
+    assert said.text.strip()
+    assert said.finish in ("stop", "length")
+    assert said.usage.output in range(1, 13)
+    assert said.usage.input is not None
+    assert said.usage.input >= 20
+    again = asked(served, dialect, request).usage
+    assert (again.input, again.cached > 0) == (said.usage.input, True)
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_real_server_cuts_and_overflows_in_both_formats(served: str, dialect: str) -> None:
+    """Each end is told apart."""
+    cut = asked(served, dialect, Request([{"role": "user", "content": "Tell me a long story."}]), max_tokens=5)
+    assert (cut.finish, cut.usage.output) == ("length", 5)
+    over = asked(served, dialect, Request([{"role": "user", "content": "word " * 6000}]))
+    assert (over.finish, "4096" in over.note) == ("context_overflow", True)
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_real_server_refuses_in_words_that_are_shown(served: str, dialect: str) -> None:
+    """A value of the wrong type is the author's to mend: it is told with the server's own words, and asked once."""
+    with pytest.raises(Stop, match="temperature") as stop:
+        asked(served, dialect, ASKED, extra={"temperature": "hot"})
+    assert stop.value.exit == "provider_error"
+
+
+@pytest.mark.weights
+def test_the_real_server_has_no_such_path_for_another_format(served: str) -> None:
+    """The dialect is among what there is to look at."""
+    with pytest.raises(Stop, match=r"status 404.*base_url and dialect"):
+        asked(served, "ollama", ASKED)
+
+
+@pytest.mark.weights
+def test_the_real_server_constrains_by_a_schema_and_refuses_one_that_is_none(served: str) -> None:
+    """`json_schema` holds; a schema that cannot be is the endpoint's refusal."""
+    schema = {"type": "object", "properties": {"n": {"enum": [1, 2]}}, "required": ["n"]}
+    said = asked(served, "openai", Request(ASKED.messages, schema=schema), max_tokens=40)
+    assert json.loads(said.text)["n"] in (1, 2)
+    with pytest.raises(Stop, match="unrecognized type banana"):
+        asked(served, "openai", Request(ASKED.messages, schema={"type": "banana"}))
