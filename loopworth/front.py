@@ -79,9 +79,10 @@ async def opened(compiled: Compiled, models: Models | None = None) -> AsyncItera
     `models` stand in for those that they name. Raises Unavailable, and LookupError for a name that nothing asks.
     """
     own = given_models.by_key(models or {}, compiled.models)
-    found = {
-        key: given_models.opened(own[key]) if key in own else open_model(spec) for key, spec in compiled.models.items()
-    }
+    specs = compiled.models.items()
+    found = given_models.Opened(
+        {key: given_models.opened(own[key]) if key in own else open_model(spec) for key, spec in specs}
+    )
     try:
         for model in found.values():
             await prepare(model)

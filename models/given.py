@@ -103,6 +103,13 @@ def opened(own: Given) -> Model:
     return made if ours(own) else GivenModel(own)
 
 
+class Opened(dict[str, Model]):
+    """Models by key. One that is not there was not given to whoever asks it, an executor of the program's own."""
+
+    def __missing__(self, key: str) -> Model:
+        raise LookupError(f"there is no model {key!r} here: give it as models={{{key!r}: …}}")
+
+
 def ours(own: Any) -> bool:
     return type(own).__module__.partition(".")[0] == "loopworth"
 

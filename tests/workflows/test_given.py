@@ -135,6 +135,8 @@ def test_an_executor_of_ones_own_runs_through_the_same_edge() -> None:
     assert (outcome.model_calls, outcome.tool_calls, outcome.path) == (1, 1, ("pay",))
     assert loopworth.run_sync(Asks(), {"to": "ann"}, models=MODELS).answer is None
     assert loopworth.run_sync(Asks(), {}, models=MODELS).exit == "harness_error"
+    lacking = loopworth.run_sync(Asks(), {"to": "ann"}, tools=TOOLS)
+    assert "there is no model 'clerk' here: give it as models={'clerk': …}" in lacking.note
 
 
 def test_its_run_is_replayed_from_its_journal() -> None:
