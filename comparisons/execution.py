@@ -18,6 +18,7 @@ from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.control_phase import Phase, carried, wanted
 from loopworth.comparisons.controls import Controlled
 from loopworth.comparisons.endpoints import Endpoints, Open
+from loopworth.comparisons.faults import Faults
 from loopworth.comparisons.keeper import Keeper, unasked
 from loopworth.comparisons.lanes import Lane, eta, laid
 from loopworth.comparisons.outlay import Outlay
@@ -230,7 +231,7 @@ class Execution:
 
     def following(self, lane: Lane) -> Planned | None:
         """The next in order, past repeats that would come out the same; a replay takes what was recorded."""
-        for planned in lane.due:
+        while (planned := lane.next(self.flying)) is not None:
             if self.keeper.replayed or not self.alike.skips(planned):
                 return planned
             lane.left -= 1
@@ -276,7 +277,8 @@ class Execution:
         if arm.log is not None:
             return arm.log[planned.task, planned.repeat]
         choice = task.approve or self.comparison.approvals
-        outside = lambda records: self.endpoints.world(arm, choice, planned.repeat, records)
+        faults = Faults(self.comparison.faults, self.comparison.seed, planned.task, planned.repeat)
+        outside = lambda records: self.endpoints.world(arm, choice, planned.repeat, records, faults)
         return await self.keeper.run((planned, attempt), self.workflow(planned), arm.given(task), outside)
 
     async def score(self, task: Task, outcome: Outcome) -> Score | None:

@@ -1,28 +1,47 @@
-"""Lanes: the runs that share the same endpoints, so that a slow endpoint never holds up a fast one."""
+"""Lanes: the runs that share the same endpoints, so that a slow endpoint never holds up a fast one, nor a slow model a
+fast one beside it."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
 
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.endpoints import Endpoints
 from loopworth.comparisons.schedule import Planned
 
+Models = tuple[str, ...]
+"""The models that an arm calls."""
 AHEAD = 8
 """The most units that an arm is run ahead of what was read, where a comparison may be settled any moment."""
 
 
 @dataclasses.dataclass
 class Lane:
-    """The runs that share the same endpoints, and how many of them may be under way."""
+    """The runs that share the same endpoints, and how many of them may be under way.
+
+    `models` are those of each arm; `due` are the runs to come by these, each with its place in the order.
+    """
 
     endpoints: tuple[str, ...]
     slots: int
-    arms: tuple[str, ...]
-    due: Iterator[Planned]
+    models: dict[str, Models]
+    due: dict[Models, deque[tuple[int, Planned]]]
     left: int
     done: int = 0
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        return tuple(self.models)
+
+    def next(self, flying: Iterable[Planned]) -> Planned | None:
+        """The next run: of those models of which the fewest are under way, and of equals the first in order."""
+        under_way = Counter(self.models.get(one.arm) for one in flying)
+        waiting = [models for models, runs in self.due.items() if runs]
+        if not waiting:
+            return None
+        return self.due[min(waiting, key=lambda models: (under_way[models], self.due[models][0][0]))].popleft()[1]
 
     @property
     def ahead(self) -> int:
@@ -37,13 +56,15 @@ def laid(due: Iterable[Planned], arm_of: Callable[[Planned], Arm], endpoints: En
     An arm with several endpoints has as many slots as the narrowest of them; the models themselves keep each endpoint
     within its own limit, across lanes.
     """
-    lanes: dict[tuple[str, ...], list[Planned]] = {}
-    for planned in due:
-        lanes.setdefault(endpoints.of(arm_of(planned)), []).append(planned)
-    return [
-        Lane(ends, endpoints.slots(ends), tuple({run.arm: 0 for run in runs}), iter(runs), len(runs))
-        for ends, runs in lanes.items()
-    ]
+    lanes: dict[tuple[str, ...], Lane] = {}
+    for place, planned in enumerate(due):
+        arm = arm_of(planned)
+        ends = endpoints.of(arm)
+        lane = lanes.setdefault(ends, Lane(ends, endpoints.slots(ends), {}, {}, 0))
+        lane.models[planned.arm] = arm.models
+        lane.due.setdefault(arm.models, deque()).append((place, planned))
+        lane.left += 1
+    return list(lanes.values())
 
 
 def eta(lanes: Iterable[Lane], spent: float) -> float | None:
