@@ -10,6 +10,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from loopworth.agents.compaction import Compaction
+from loopworth.agents.last_word import last_word
+from loopworth.agents.protocols import PROTOCOLS
 from loopworth.models import ModelSpec, open_model
 from loopworth.runs.budget import Budget, Limits
 from loopworth.runs.effects import Effects, execute
@@ -19,9 +21,12 @@ from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import Store
 from loopworth.runs.world import Live
 from loopworth.tools.python import python_tool
+from loopworth.tools.tool import Tool
 from loopworth.tools.toolbox import Toolbox
+from loopworth.workflows.types import parse_type
 from tests.agents.kit import make
-from tests.endpoint import Answer, FakeEndpoint, Received, wire
+from tests.cases.wire import Played, play
+from tests.endpoint import Answer, FakeEndpoint, Received, called, said, wire
 from tests.runs.storing import kept
 
 CASES = YAML(typ="safe").load(pathlib.Path(__file__).with_name("provider-quirk.yaml"))["cases"]
@@ -128,8 +133,69 @@ def signature_kept(kind: str, folder: pathlib.Path) -> None:
     assert "left out to save room" in last
 
 
+FIRST = {"native": called(("look", {})), "json": said('{"tool": "look"}')}
+"""A first call in each protocol, where it is not a line of text."""
+
+
+def fakes(done: list[str]) -> dict[str, Tool]:
+    """Tools that note that they ran, and one to begin with."""
+
+    def send_mail(to: str) -> str:
+        """Send a mail."""
+        done.append(to)
+        return "sent"
+
+    def delete_all() -> str:
+        """Delete everything."""
+        done.append("all")
+        return "deleted"
+
+    def look() -> str:
+        """Look."""
+        return "seen"
+
+    made = {function.__name__: function for function in (send_mail, delete_all, look)}
+    return {name: python_tool(name, function, effect="read", inline=True) for name, function in made.items()}
+
+
+def last_words(given: dict[str, Any], protocol: str) -> Played:
+    """The one request in which no tool may be called is the last word of a loop at its limit."""
+    done: list[str] = []
+    word = last_word("m", PROTOCOLS[protocol]([], parse_type("str"), "text"))
+    loop = make("str", "text", protocol, fakes(done), on_limit=word)
+    message = {"role": "assistant", "content": None, **given["answer"]}
+    first = FIRST.get(protocol, said("Action: look"))
+    return play(given, loop, first, wire(message, "tool_calls"), turns=1, done=done)
+
+
+def talked(given: dict[str, Any], protocol: str) -> Played:
+    """Text about a call, from a loop that has the tool."""
+    done: list[str] = []
+    answer = given["answer"]
+    body = wire({"role": "assistant", "content": answer["content"], "tool_calls": answer["tool_calls"]}, "stop")
+    return play(given, make("str", "text", protocol, fakes(done)), body, last=body, done=done)
+
+
+def not_run(given: dict[str, Any], _: pathlib.Path) -> None:
+    assert given["request"] == {"tool_choice": "none"}
+    for protocol in PROTOCOLS:
+        found = last_words(given, protocol)
+        assert (found.done, found.outcome.path) == ([], ("look",))
+        assert (found.outcome.exit, found.outcome.answer, len(found.sent)) == ("turn_limit", None, 2)
+        assert "tools" not in found.sent[-1]
+
+
+def never_run(given: dict[str, Any], _: pathlib.Path) -> None:
+    for protocol in PROTOCOLS:
+        found = talked(given, protocol)
+        assert (found.done, found.outcome.path) == ([], ())
+        assert found.outcome.exit == ("success" if protocol == "native" else "unparsable")
+
+
 EXPECTED: dict[str, Callable[[dict[str, Any], pathlib.Path], None]] = {
     "The signature is still there for every call kept; no 400.": signatures_kept,
+    "The call is not run.": not_run,
+    "Never run: text about a call is not a call.": never_run,
 }
 
 
