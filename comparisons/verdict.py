@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from math import inf
+from math import inf, isfinite
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -148,7 +148,7 @@ def decide(
     """
     if not arms:
         raise ValueError("a verdict takes at least one arm")
-    error = share(rule.error, len(arms))
+    arms, error = [known(arm) for arm in arms], share(rule.error, len(arms))
     matched = match or (lambda arm, holder: (arm, holder, OneLook(paired(arm, holder, rule, clusters), error)))
     broken = any(too_many_lost(matched(later, earlier)[2].pairs) for earlier, later in combinations(arms, 2))
     holder, earned, judged = arms[0], None, []
@@ -158,6 +158,15 @@ def decide(
             holder, earned = arm, judged[-1].token
     token = earned or (judged[-1].token if judged else "undecided")
     return Verdict(holder.arm, token, tuple(judged), sentences.summary(holder.arm, bool(earned), len(judged)))
+
+
+def known(arm: Measured) -> Measured:
+    """The arm with what is no number (NaN, infinity) taken for what it is: unknown."""
+    number = lambda value: value if value is not None and isfinite(value) else None
+    right = {task: number(value) for task, value in arm.right.items()}
+    usd = {task: number(value) for task, value in arm.usd.items()}
+    seconds = {task: value for task, value in arm.seconds.items() if isfinite(value)}
+    return msgspec.structs.replace(arm, right=right, usd=usd, seconds=seconds)
 
 
 def paired(arm: Measured, holder: Measured, rule: Rule, clusters: Mapping[str, str] | None = None) -> Pairs:
