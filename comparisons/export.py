@@ -210,6 +210,7 @@ def trial(one: Trial, task: Task, source: Sources) -> dict[str, Any]:
         "expected": plain(task.expected),
         "expected_route": task.expected_route,
         "usage": usage(one.usage, source),
+        "queued": one.queued,
         "answered": trace.answered,
         "calls_after_answer_seen": trace.after,
     }

@@ -65,6 +65,11 @@ class Trial(Value, frozen=True):
         return self.remark.startswith(FAILED)
 
     @property
+    def queued(self) -> float:
+        """Seconds that it waited: for its slot in the comparison, and then for its endpoint or a rate limit."""
+        return self.began + max(0.0, self.seconds - self.latency)
+
+    @property
     def planned(self) -> Planned:
         return Planned(self.arm, self.task, self.repeat)
 
