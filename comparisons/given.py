@@ -16,10 +16,13 @@ from msgspec import structs
 
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison, code_of
+from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper, changed
 from loopworth.comparisons.program import program_inputs
 from loopworth.comparisons.tasks import columns, lacking
 from loopworth.models import Model, ModelSpec, open_model
 from loopworth.models.given import Given, GivenModel, by_key, opened, spec_of
+from loopworth.runs.recording import Recording
+from loopworth.runs.store import Store
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.given import SHAPE
@@ -44,6 +47,31 @@ def joined(
     whole = dataclasses.replace(comparison, arms=tuple(standing(arm, specs) for arm in every), files=files)
     given = {specs[key].key: GivenModel(opened(one)) for key, one in own.items() if not isinstance(one, str)}
     return whole, lambda spec: given[spec.key] if spec.key in given else open_model(spec)
+
+
+def keeper_of(
+    comparison: Comparison, store: Store | None, resume: str | None, replay: str | None, keep: bool
+) -> Keeper:
+    """Who makes the runs: anew, after those that a kept comparison made, or as they were recorded.
+
+    Raises LookupError for a comparison that is not kept, ValueError for one that cannot be gone on with or replayed.
+    """
+    if store is None and (resume or replay):
+        raise ValueError("`resume` and `replay` name a comparison in a run store: give `store` as well")
+    if store is None:
+        return Keeper()
+    if resume is None and replay is None:
+        return StoreKeeper.anew(store, comparison)
+    shelf = store.shelf()
+    before = shelf.run(resume or replay or "")
+    if (before.kind, before.name) != ("comparison", comparison.name):
+        raise ValueError(f"{before.id} is the {before.kind} {before.name!r}, and no comparison {comparison.name!r}")
+    if resume is None:
+        trials = [shelf.recording(trial.id) for trial in shelf.trials(before.id)]
+        return Replayer(Recording(before), trials, comparison.stop_early)
+    if other := changed(before.input, comparison):
+        raise ValueError(f"{before.id} cannot be resumed: {', '.join(other)} changed since it began")
+    return StoreKeeper.going_on(store, comparison, before.id, keep)
 
 
 def arm_of(name: str, workflow: Compiled, comparison: Comparison) -> Arm:

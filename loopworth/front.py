@@ -187,9 +187,12 @@ async def compare(
     watch: Callable[[Progress], None] | None = None,
     keep: bool = True,
     store: Store | None = None,
+    resume: str | None = None,
+    replay: str | None = None,
 ) -> Result:
     """Run a comparison file to its end; `watch` is told how far it has come, `keep` keeps transcripts and events in the
-    result, a `store` keeps every run as it is made.
+    result, a `store` keeps every run as it is made. `resume` names a comparison in the store (its id, or `last`) to go on
+    with, `replay` one to make again from what was recorded, at no cost.
 
     `models` and `tools` stand in for those that the files name, in every arm. `arms` come after those of the file, by
     name: executors and workflows of the program's own. Raises `WorkflowFault`, `Unavailable`, and LookupError,
@@ -198,10 +201,9 @@ async def compare(
     # Imported here: a run needs nothing of comparisons.
     from loopworth.comparisons import comparison, execution
     from loopworth.comparisons import given as given_arms
-    from loopworth.comparisons.keeper import StoreKeeper
 
     loaded = comparison.load(path, tools=given_tools.entries(tools or {}))
     more = {name: arm if isinstance(arm, Compiled) else ready(arm, tools, models) for name, arm in (arms or {}).items()}
     whole, open = given_arms.joined(loaded, more, models or {})
-    keeper = None if store is None else StoreKeeper.anew(store, whole)
+    keeper = given_arms.keeper_of(whole, store, resume, replay, keep)
     return await execution.compare(whole, watch=watch, keep=keep, open=open, keeper=keeper)

@@ -192,6 +192,29 @@ def test_what_was_given_is_part_of_what_a_comparison_is_made_of(tmp_path: pathli
     assert any(name.endswith("test_given.py") for name in found)
 
 
+def test_a_comparison_with_given_arms_goes_on_and_is_made_again(tmp_path: pathlib.Path) -> None:
+    """With the same objects it goes on where it was, and from its recording no model is asked and no tool called."""
+    path, store, asked = written(tmp_path), loopworth.Store(tmp_path / "runs.db"), list[str]()
+
+    def counted(request: Request) -> str:
+        asked.append("")
+        return shouts(request)
+
+    given: dict[str, Any] = {"models": {"ollama/m": counted}, "tools": READS, "arms": {"mine": Looks()}, "store": store}
+    first = compared(path, **given)
+    n = len(asked)
+    resumed, replayed = compared(path, **given, resume=first.id), compared(path, **given, replay="last")
+    assert rights(first) == rights(resumed) == rights(replayed)
+    assert (len(asked), resumed.made, replayed.replayed) == (n, 9, True)
+    with pytest.raises(ValueError, match="cannot be resumed: the arm 'mine' given in Python"):
+        compared(path, **{**given, "arms": {}}, resume=first.id)
+    with pytest.raises(ValueError, match=r"is the trial 'asks', and no comparison 'c'"):
+        compared(path, **given, replay=f"{first.id}.1")
+    with pytest.raises(ValueError, match="give `store` as well"):
+        compared(path, **{**given, "store": None}, replay=first.id)
+    store.close()
+
+
 def test_the_code_of_tools_in_sub_workflows_is_part_of_it_too(tmp_path: pathlib.Path) -> None:
     """A function that changed is noticed wherever it is called."""
     path = written(tmp_path)
