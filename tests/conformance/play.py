@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from loopworth.models import ModelSpec, open_model
 from loopworth.runs.budget import Budget, Limits
 from loopworth.runs.effects import Effects, execute
+from loopworth.runs.hearing import Delta
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.world import Live
 from loopworth.tools.python import python_tool
@@ -24,6 +25,8 @@ class Played(NamedTuple):
     sent: list[dict[str, Any]]
     slept: list[float]
     faults: list[str]
+    heard: str
+    """The text that was told while it came, where a turn streams."""
 
 
 def weather(city: str) -> str:
@@ -56,6 +59,8 @@ def play(dialect: str, turns: list[dict[str, Any]], model: dict[str, Any], proto
     """Run a loop against these turns; pauses are noted, and not slept."""
     slept: list[float] = []
     found: list[str] = []
+    heard: list[Delta] = []
+    hear = heard.append if any("events" in turn for turn in turns) else None
 
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
@@ -73,11 +78,12 @@ def play(dialect: str, turns: list[dict[str, Any]], model: dict[str, Any], proto
         asked = open_model(spec, sleep=sleep)
         loop = make(tools=TOOLS, protocol=protocol)
         try:
-            fx = Effects(Live({"m": asked}), None, Budget(Limits(turns=10)), Toolbox(loop.tools))
+            fx = Effects(Live({"m": asked}, hear=hear), None, Budget(Limits(turns=10)), Toolbox(loop.tools))
             return await execute(loop, {"q": "How warm is it in Paris?"}, fx)
         finally:
             await asked.close()
 
     with FakeEndpoint(*(turn(answer(one, dialect)) for one in turns)) as fake:
         outcome = asyncio.run(main(fake.base_url))
-        return Played(outcome, [received.body for received in fake.requests], slept, found)
+        told = "".join(delta.text for delta in heard)
+        return Played(outcome, [received.body for received in fake.requests], slept, found, told)

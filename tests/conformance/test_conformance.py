@@ -79,6 +79,10 @@ def test_an_answer_is_taken_for_what_it_is(dialect: str, cell: dict[str, Any]) -
                 assert {name: reply.get(name) for name in value} == value
             case "sent_back":
                 assert value in json.dumps(found.sent[-1]["messages"], ensure_ascii=False)
+            case "heard":
+                assert found.heard == value
+            case "streamed":
+                assert all(body.get("stream", False) is value for body in found.sent)
             case "warning":
                 assert any(value in warning for warning in outcome.warnings)
             case "not_sent":
