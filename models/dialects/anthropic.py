@@ -128,10 +128,14 @@ def said(message: Message) -> Iterator[dict[str, Any]]:
     if not kept:
         yield from written(content_text(message.get("content")))
     for block in kept or ():
-        if block.get("type") != "tool_use":
-            yield block
-        elif (call := calls.pop(block.get("id"), None)) is not None:
-            yield {**block, **use_of(call)}
+        match block.get("type"):
+            case "text" if not content_text([block]).strip():
+                continue
+            case "tool_use":
+                if (call := calls.pop(str(block.get("id")), None)) is not None:
+                    yield {**block, **use_of(call)}
+            case str():
+                yield block
     yield from map(use_of, calls.values())
 
 
