@@ -191,8 +191,10 @@ async def compare(
     replay: str | None = None,
 ) -> Result:
     """Run a comparison file to its end; `watch` is told how far it has come, `keep` keeps transcripts and events in the
-    result, a `store` keeps every run as it is made. `resume` names a comparison in the store, by its id or as `last`, to
-    go on with, `replay` one to make again from what was recorded, at no cost.
+    result, a `store` keeps every run as it is made.
+
+    `resume` names a comparison in the store (by its id, or `last`) to go on with, `replay` one to make again from what
+    was recorded, at no cost.
 
     `models` and `tools` stand in for those that the files name, in every arm. `arms` come after those of the file, by
     name: executors and workflows of the program's own. Raises `WorkflowFault`, `Unavailable`, and LookupError,
