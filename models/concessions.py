@@ -32,13 +32,15 @@ UNSUPPORTED_WORDS = re.compile(
     r"|no \w+ found that support|cannot both|use .{0,3}max_\w*tokens",
     re.I,
 )
+NO_CONTENT = re.compile(r"\bcontent\b.{0,60}(required|missing|string|null|none)|missing.{0,30}\bcontent\b", re.I)
+EMPTY_CONTENT = re.compile(r"\bcontent\b.{0,60}(empty|blank|either)|(empty|blank|either).{0,30}\bcontent\b", re.I)
 STATUSES = (400, 404, 422, 500, 501)
 
 
 class Concession(Value, frozen=True):
     """One change of a request. `kind` says what becomes of `name`: a parameter, a field of every message, a role."""
 
-    kind: Literal["leave_out", "rename", "strip", "fold", "merge"]
+    kind: Literal["leave_out", "rename", "strip", "fold", "merge", "fill", "blank"]
     name: str
 
     @property
@@ -49,6 +51,8 @@ class Concession(Value, frozen=True):
             "strip": f"the endpoint does not take back {self.name} in messages: it was left out",
             "fold": "the endpoint takes no system message: it was said by the user",
             "merge": "the endpoint wants roles to alternate: messages of one role were joined",
+            "fill": "the endpoint wants content in every message: an empty one was sent where there is none",
+            "blank": "the endpoint takes no empty content: it was sent as …, or not at all beside calls",
         }[self.kind]
 
     def changed(self, body: Body) -> Body:
@@ -67,6 +71,10 @@ class Concession(Value, frozen=True):
                 return body | {"messages": folded(body["messages"])}
             case "merge":
                 return body | {"messages": merged(body["messages"])}
+            case "fill":
+                return body | {"messages": [without_none(message) for message in body["messages"]]}
+            case "blank":
+                return body | {"messages": [without_blank(message) for message in body["messages"]]}
 
 
 def conceded(body: Body, changes: Iterable[Concession]) -> Body:
@@ -94,6 +102,11 @@ def asked(found: Trouble, body: Body) -> Iterator[Concession]:
         yield Concession("fold", "system")
     if ALTERNATING.search(found.message):
         yield Concession("merge", "messages")
+    contents = [message.get("content") for message in body["messages"]]
+    if None in contents and NO_CONTENT.search(found.message):
+        yield Concession("fill", "content")
+    if "" in contents and EMPTY_CONTENT.search(found.message):
+        yield Concession("blank", "content")
     if found.code not in UNSUPPORTED and not UNSUPPORTED_WORDS.search(found.message):
         return
     for name in OF_MESSAGES:
@@ -137,6 +150,16 @@ def place(name: str, found: Trouble) -> int:
 
 def without(fields: Body, name: str) -> Body:
     return {key: value for key, value in fields.items() if key != name}
+
+
+def without_none(message: Message) -> Message:
+    return message if message.get("content") is not None else {**message, "content": ""}
+
+
+def without_blank(message: Message) -> Message:
+    if message.get("content") != "":
+        return message
+    return without(message, "content") if message.get("tool_calls") else {**message, "content": "…"}
 
 
 def folded(messages: list[Message]) -> list[Message]:

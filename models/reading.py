@@ -33,6 +33,11 @@ FINISHES = {
     "blocklist": "content_filter",
     "prohibited_content": "content_filter",
     "recitation": "content_filter",
+    "spii": "content_filter",
+    "image_safety": "content_filter",
+    "model_armor": "content_filter",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
 }
 """The finish reasons that endpoints give, in lower case, and what each means."""
 
@@ -168,7 +173,8 @@ def part_text(part: Any) -> str:
 def finish_of(choice: dict[str, Any], message: Message, calls: list[ToolCall]) -> tuple[str, str]:
     """The finish in our words, and a note where it needs one."""
     said = str(choice.get("finish_reason") or "")
-    finish = FINISHES.get(said.lower(), "stop")
+    known = said.lower().partition(":")[0].strip()  # some say the cause behind a colon
+    finish = FINISHES.get(known, "stop")
     if finish == "content_filter":
         found = sorted(set(filtered(choice)))
         return finish, f"the provider's content filter stopped the reply{': ' * bool(found)}{', '.join(found)}"
@@ -180,7 +186,7 @@ def finish_of(choice: dict[str, Any], message: Message, calls: list[ToolCall]) -
         return finish, "the finish reason says tool calls, and the reply holds none"
     if finish == "context_overflow":
         return finish, "the reply ran into the end of the model's context"
-    return finish, "" if said.lower() in FINISHES else f"unknown finish reason {said!r}"
+    return finish, "" if known in FINISHES else f"unknown finish reason {said!r}"
 
 
 def refusal_of(message: Message) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from loopworth.models.dialects.history import arguments_of, names_by_call, settings
 from loopworth.models.dialects.ollama_stream import Parts
+from loopworth.models.dialects.unread import unread
 from loopworth.models.errors import Trouble, trouble
 from loopworth.models.reading import content_text, read
 from loopworth.models.spec import ModelSpec
@@ -50,11 +51,11 @@ class Ollama:
 
     def read(self, body: dict[str, Any], limit: int | None, turn: int) -> Reply:
         usage = {"prompt_tokens": body.get("prompt_eval_count"), "completion_tokens": body.get("eval_count")}
-        choice = {"message": body.get("message"), "finish_reason": body.get("done_reason")}
+        choice = {"message": unread(body) or body.get("message"), "finish_reason": body.get("done_reason")}
         return read({"choices": [choice], "usage": usage}, limit, turn)
 
     def trouble(self, status: int, body: Any, headers: Mapping[str, str], now: float) -> Trouble | None:
-        return trouble(status, body, headers, now, answers)
+        return None if unread(body) else trouble(status, body, headers, now, answers)
 
 
 def answers(body: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from loopworth.models.dialects.history import settings
 from loopworth.models.dialects.openai_stream import Chunks
+from loopworth.models.dialects.unread import unread
 from loopworth.models.errors import Trouble, trouble
 from loopworth.models.reading import read
 from loopworth.models.spec import ModelSpec
@@ -53,10 +54,11 @@ class OpenAI:
         return Chunks()
 
     def read(self, body: dict[str, Any], limit: int | None, turn: int) -> Reply:
-        return read(body, limit, turn)
+        written = unread(body)
+        return read(body if written is None else {"choices": [{"message": written}]}, limit, turn)
 
     def trouble(self, status: int, body: Any, headers: Mapping[str, str], now: float) -> Trouble | None:
-        return trouble(status, body, headers, now)
+        return None if unread(body) else trouble(status, body, headers, now)
 
 
 def limit_name(spec: ModelSpec) -> str:

@@ -183,6 +183,37 @@ def test_neighbours_of_one_role_are_joined_where_roles_must_alternate() -> None:
     assert change.changed(body)["messages"] == [user("a\n\nb"), call, result, assistant("c\n\nd")]
 
 
+CALLED = {"role": "assistant", "tool_calls": [{"id": "a"}]}
+RESULT = {"role": "tool", "tool_call_id": "a", "content": ""}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"detail": [{"type": "missing", "loc": ["body", "messages", 1, "content"], "msg": "Field required"}]},
+        words("Invalid value for 'content': expected a string, got null."),
+        words("messages[1]: missing field `content`"),
+    ],
+)
+def test_a_message_without_content_gets_an_empty_one(error: Any) -> None:
+    """A message of calls only has none, and some servers want it there."""
+    change = asked(422, error, {**BODY, "messages": [user("hi"), CALLED, RESULT]})
+    assert change == Concession("fill", "content")
+    assert change.changed({"messages": [CALLED, RESULT]})["messages"] == [{**CALLED, "content": ""}, RESULT]
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["messages: text content blocks must be non-empty", "Assistant message must have either content or tool_calls"],
+)
+def test_empty_content_is_no_content_where_it_is_refused(message: str) -> None:
+    """Beside calls it goes; elsewhere it becomes a sign."""
+    reply = {**CALLED, "content": ""}
+    change = asked(400, words(message), {**BODY, "messages": [user("hi"), reply, RESULT]})
+    assert change == Concession("blank", "content")
+    assert change.changed({"messages": [reply, RESULT]})["messages"] == [CALLED, {**RESULT, "content": "…"}]
+
+
 NAMES = [name for name in BODY if name not in ("model", "messages", "tools", "stream")]
 
 

@@ -144,6 +144,8 @@ def test_a_refusal_is_no_answer(message: Any) -> None:
         ("model_length", "length"),
         ("content_filter", "content_filter"),
         ("SAFETY", "content_filter"),
+        ("content_filter: PROHIBITED_CONTENT", "content_filter"),
+        ("guardrail_intervened", "content_filter"),
         ("refusal", "refusal"),
         ("model_context_window_exceeded", "context_overflow"),
         ("banana", "stop"),
