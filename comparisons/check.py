@@ -36,8 +36,6 @@ def later(comparison: Comparison) -> Iterator[Fault]:
     for arm in comparison.arms.values():
         if "control" in arm.given and "change" in arm.given:
             yield arm.at("change").fault(f"`change` of a control {LATER}", key=True)
-    if "faults" in comparison.given:
-        yield comparison.at("faults").fault(f"`faults` of a comparison {LATER}", key=True)
 
 
 class Checking:
@@ -237,11 +235,22 @@ class Checking:
                 yield self.arm(name).fault(what, advice, key=True)
 
     def injected(self) -> Iterator[Fault]:
+        """Faults are put into calls of tools that an arm has; a delay in a workflow belongs to its steps."""
         known = {name for workflow in self.workflows.values() for name in self.of_all(workflow)}
         for name in self.comparison.faults:
             if name not in known and known:
                 spot = self.comparison.at("faults", name)
                 yield spot.fault(f"no arm has a tool {name!r}", suggestion(name, known, "tools"), key=True)
+        for name in sorted({tool for workflow in self.workflows.values() for tool in self.running(workflow)}):
+            fault = self.comparison.faults.get(name)
+            if fault is not None and not {"error", "value"} & fault.given:
+                what = f"{name!r} runs a workflow, which a mere `delay` cannot be put into"
+                yield fault.spot.fault(what, "delay a tool that the workflow calls", key=True)
+
+    def running(self, workflow: Workflow) -> Iterator[str]:
+        """The tools that run a workflow."""
+        for one in reached(workflow, self.files):
+            yield from (name for name, tool in self.files.tools(one).items() if tool.run is not None)
 
     def needed(self) -> Iterator[Fault]:
         """Each task has what the arms take in, of the right type, and something to compare the answer with."""

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from loopworth.comparisons import spec, tasks
 from loopworth.comparisons.arms import Arm, Control, build_arms
+from loopworth.comparisons.faults import Injected, injected
 from loopworth.comparisons.language import Loaded
 from loopworth.comparisons.language import load as load_files
 from loopworth.comparisons.own_score import OwnScore
@@ -37,8 +38,8 @@ class Comparison:
 
     `limits` are the comparison's own: no run is started past them. Where it is to `stop_early`, it may be extended: the
     last tasks were added later, so many at each time. Where `controls` is None none is run, whatever the verdict.
-    `harm` is over `answer`, `calls` and `task`. `spec` is the file's content as it was written, `files` the SHA-256 of
-    every file that was read, by path.
+    `harm` is over `answer`, `calls` and `task`, and `faults` are put into the calls of these tools. `spec` is the
+    file's content as it was written, `files` the SHA-256 of every file that was read, by path.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Comparison:
     cluster: str | None = None
     accept: float | None = None
     harm: Template | None = None
+    faults: Mapping[str, Injected] = field(default_factory=dict)
     limits: Limits = Limits()
     stop_early: bool = False
     extended: tuple[int, ...] = ()
@@ -157,6 +159,7 @@ def built(
         cluster=decide.cluster,
         accept=decide.accept,
         harm=None if decide.harm is None else expression(decide.harm),
+        faults={tool: injected(one) for tool, one in form.faults.items()},
         limits=Limits() if form.budget is None else Limits(None, None, *map(form.budget.__getattribute__, SPEND)),
         stop_early=form.stop_early,
         controls=controls(form),

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from loopworth.comparisons.arms import Arm
+from loopworth.comparisons.faults import Faults
 from loopworth.comparisons.repeats import Repeated
 from loopworth.models import Model, ModelSpec, ScriptedModel, prepare
 from loopworth.runs.journal import Record
@@ -59,7 +60,12 @@ class Endpoints:
         return max(1, min(widths, default=WITHOUT_MODEL))
 
     def world(
-        self, arm: Arm, choice: Literal["approve", "reject"] | None, repeat: int, records: Mapping[str, Record]
+        self,
+        arm: Arm,
+        choice: Literal["approve", "reject"] | None,
+        repeat: int,
+        records: Mapping[str, Record],
+        faults: Faults | None = None,
     ) -> Repeated:
         """The live world of a run, whose gates are always answered the same.
 
@@ -70,7 +76,7 @@ class Endpoints:
         scripts = {key: self.open(spec) for key, spec in specs.items() if spec.provider == "scripted"}
         for key, script in scripts.items():
             pass_over(script, key, records)
-        return Repeated({**self.models, **scripts}, decided(choice), specs, repeat)
+        return Repeated({**self.models, **scripts}, decided(choice), specs, repeat, faults)
 
 
 def decided(choice: Literal["approve", "reject"] | None) -> Ask | None:

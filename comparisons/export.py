@@ -11,7 +11,7 @@ import msgspec
 
 from loopworth.comparisons.curve import Curve
 from loopworth.comparisons.provenance import Source, Sources, every, told, weakest
-from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, ControlFigures, Figures, Report, report
+from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, ControlFigures, Figures, Recovery, Report, report
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.spending import Batching, End, StepCost
 from loopworth.comparisons.tasks import Task
@@ -58,6 +58,7 @@ def document(result: Result) -> dict[str, Any]:
         "batching": [batch(one, origin[one.arm]) for one in found.batching],
         "differences": [] if verdict is None else verdict["arms"],
         "verdict": verdict,
+        "recoveries": [recovery(one, origin[one.arm]) for one in found.recoveries],
         "controls": [control(one, origin[one.of]) for one in found.controls],
         "stopped_early": stopped_early(result, origin),
         "warnings": found.warnings,
@@ -89,6 +90,11 @@ def batch(found: Batching, source: Sources) -> dict[str, Any]:
 
 def control(found: ControlFigures, source: Sources) -> dict[str, Any]:
     both = {name: spread(figures(getattr(found, name)), source) for name in ("figures", "agent")}
+    return told({**msgspec.structs.asdict(found), **both}, source.counts)
+
+
+def recovery(found: Recovery, source: Sources) -> dict[str, Any]:
+    both = {name: accuracy(getattr(found, name)) for name in ("struck", "others")}
     return told({**msgspec.structs.asdict(found), **both}, source.counts)
 
 

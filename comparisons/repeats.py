@@ -1,8 +1,8 @@
 """The repeats of a run: seeds of their own, and where an arm is shown to do the same every time, no repeats.
 
-An arm that cannot be told to sample (it asks no model, or each at temperature 0) is shown to do the same once its first
-three tasks came out the same in three runs each (STATISTICS.md 3.3). Its later repeats are skipped: one run stands for
-all of a task.
+An arm that cannot be told to sample (it asks no model, or each at temperature 0, and no fault is put into its tools) is
+shown to do the same once its first three tasks came out the same in three runs each (STATISTICS.md 3.3). Its later
+repeats are skipped: one run stands for all of a task.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import msgspec
 
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.faults import Faults
 from loopworth.comparisons.schedule import Planned, plan
 from loopworth.comparisons.trial import Trial
 from loopworth.models import Model, ModelSpec
 from loopworth.models.doubts import Doubts
 from loopworth.runs.message import Reply, Request
-from loopworth.runs.world import Ask, Live
+from loopworth.runs.world import Ask, Live, Strike
 
 PROBES = 3
 """On how many tasks, in how many runs each, an arm has to do the same."""
@@ -28,13 +29,21 @@ PROBES = 3
 
 class Repeated(Live):
     """The live world of one run. From the second repeat on a model that has a seed gets another, the same for all
-    arms."""
+    arms. `faults` are those that its tools meet."""
 
     def __init__(
-        self, models: Mapping[str, Model], ask: Ask | None, specs: Mapping[str, ModelSpec], repeat: int
+        self,
+        models: Mapping[str, Model],
+        ask: Ask | None,
+        specs: Mapping[str, ModelSpec],
+        repeat: int,
+        faults: Faults | None = None,
     ) -> None:
         super().__init__(models, ask, doubts=Doubts(models))
-        self.specs, self.repeat = specs, repeat
+        self.specs, self.repeat, self.faults = specs, repeat, faults
+
+    def strike(self, tool: str) -> Strike | None:
+        return None if self.faults is None else self.faults.strike(tool)
 
     async def model(self, request: Request, id: str, seconds: float | None) -> Reply:
         if self.repeat:
@@ -87,7 +96,7 @@ class Alike:
 
     def __init__(self, comparison: Comparison) -> None:
         runs = prefix(comparison)
-        arms = [arm.name for arm in comparison.arms if runs and tellable(arm)]
+        arms = [arm.name for arm in comparison.arms if runs and tellable(arm) and not comparison.faults]
         self.watched = {name: Watched(set(runs)) for name in arms}
         self.shown = set[str]()
 

@@ -12,6 +12,7 @@ from loopworth.comparisons.arms import FOREIGN, Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.controls import Controlled
 from loopworth.comparisons.curve import Curve, Point, curve
+from loopworth.comparisons.faults import told_of
 from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
 from loopworth.comparisons.provenance import Sources, sources
 from loopworth.comparisons.quantiles import latency, quantile
@@ -124,6 +125,16 @@ class ControlFigures(Value, frozen=True):
     words: str
 
 
+class Recovery(Value, frozen=True):
+    """How often an arm was right in the scored runs in which a tool's fault `struck`, and in the `others`."""
+
+    arm: str
+    tool: str
+    fault: str
+    struck: Accuracy
+    others: Accuracy
+
+
 class Report(Value, frozen=True):
     """All that the table shows but the verdict."""
 
@@ -136,6 +147,7 @@ class Report(Value, frozen=True):
     steps: tuple[StepCost, ...]
     seen: tuple[Seen, ...]
     batching: tuple[Batching, ...]
+    recoveries: tuple[Recovery, ...]
     warnings: tuple[str, ...]
     words: str
 
@@ -154,9 +166,21 @@ def report(result: Result) -> Report:
         steps=tuple(step for name, trials in runs.items() for step in spending.steps(name, trials)),
         seen=tuple(seen for name, trials in runs.items() if (seen := spending.seen(name, trials))),
         batching=tuple(one for arm in result.comparison.arms if (one := spending.batching(arm, runs[arm.name]))),
+        recoveries=tuple(one for name, trials in runs.items() for one in recoveries(result, name, trials)),
         warnings=tuple(warnings(result, arms)),
         words=words(result),
     )
+
+
+def recoveries(result: Result, arm: str, trials: Sequence[Trial]) -> Iterable[Recovery]:
+    """For each fault of the comparison that struck an arm, what became of the runs."""
+    scored = [trial for trial in trials if trial.right is not None]
+    for tool, fault in result.comparison.faults.items():
+        struck = [trial for trial in scored if tool in trial.trace.faults]
+        others = [trial for trial in scored if tool not in trial.trace.faults]
+        both = (accuracy(result, runs, lambda run: bool(run.right)) for runs in (struck, others))
+        if struck:
+            yield Recovery(arm, tool, fault.words, *both)
 
 
 def control_figures(result: Result, found: Controlled) -> ControlFigures:
@@ -342,6 +366,7 @@ def accepted(comparison: Comparison, levels: Sequence[Level]) -> dict[str, str |
 def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
     """What a reader has to know before believing a figure; what holds of several arms is said once."""
     planned = counted(len(result.order), "run")
+    yield from told_of(result.comparison.faults)
     if result.interrupted and not result.whole:
         yield f"interrupted after {len(result.final)} of {planned}: no verdict on a part of the plan"
     if result.controls_stopped:

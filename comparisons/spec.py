@@ -72,8 +72,16 @@ class Injected(Form):
     error: Text | None = None
     value: Any = None
     delay: Duration | None = None
-    rate: Share | None = None
+    rate: Annotated[float, Field(gt=0, le=1)] | None = None
     at_: Count | None = Field(default=None, alias="at")
+
+    def rules(self) -> Iterator[Fault]:
+        if not {"error", "value", "delay"} & self.given:
+            yield self.spot.fault("a fault that does nothing", "one of error, value, delay", key=True)
+        if {"error", "value"} <= self.given:
+            yield self.at("value").fault("a call ends in an `error` or a `value`, not in both", key=True)
+        if {"rate", "at"} <= self.given:
+            yield self.at("at").fault("`at` is one call, and `rate` a share of all", "leave out one of them", key=True)
 
 
 class Decide(Form):

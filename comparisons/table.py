@@ -29,6 +29,7 @@ def render(result: Result) -> RenderableType:
         *levels_table(result, found),
         *spending_tables(found),
         *routes_tables(found),
+        *recovery_table(found),
         *differences(result),
         *controls_table(found),
         Group(*remarks(result, found)),
@@ -317,6 +318,17 @@ def difference_row(one: ArmVerdict) -> list[str]:
     gain = "-" if one.difference is None else f"{one.difference:+.2f}"
     interval = "-" if one.interval is None else f"{one.interval[0]:+.2f} to {one.interval[1]:+.2f}"
     return [shown(one.arm), shown(one.against), str(one.n), str(one.b), str(one.c), gain, interval, one.token]
+
+
+def recovery_table(found: Report) -> Iterable[RenderableType]:
+    """What became of the runs that a fault struck, beside those that it spared."""
+    if not found.recoveries:
+        return
+    made = table("arm", "fault", "recovered", "95 %", "without it", "95 %", left=2)
+    for one in found.recoveries:
+        rates = [right(one.struck), limits(one.struck), right(one.others), limits(one.others)]
+        made.add_row(*map(Text, [shown(one.arm), shown(f"{one.tool}: {one.fault}"), *rates]))
+    yield headed("runs in which a fault struck and the answer was right all the same, beside the other runs", made)
 
 
 def controls_table(found: Report) -> Iterable[RenderableType]:

@@ -37,19 +37,22 @@ class Batch(Value, frozen=True):
 
 class Trace(Value, frozen=True):
     """`answered`: there was an answer to score. `after` counts the model calls made after the expected answer stood in
-    an observation, None where it never did or nothing can be looked for. `protocols` are those that loops spoke."""
+    an observation, None where it never did or nothing can be looked for. `protocols` are those that loops spoke,
+    `faults` the tools that a fault was put into."""
 
     answered: bool = True
     steps: tuple[Spent, ...] = ()
     after: int | None = None
     batch: Batch = Batch()
     protocols: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 def traced(outcome: Outcome, right: Callable[[Any], bool] | None = None) -> Trace:
     """The trace of a run; `right` says whether a value is the expected answer."""
     seen = None if right is None else after(outcome, right)
-    return Trace(outcome.answered, tuple(spent(outcome)), seen, batch(outcome), outcome.protocols)
+    struck = tuple(sorted({call.tool for call in outcome.calls if call.fault}))
+    return Trace(outcome.answered, tuple(spent(outcome)), seen, batch(outcome), outcome.protocols, struck)
 
 
 def spent(outcome: Outcome) -> Iterator[Spent]:

@@ -27,7 +27,8 @@ class Observation(Value, frozen=True):
     """The one answer to a tool call: exactly one exists for every call id.
 
     `content` is the text a model reads; `full` is what the tool returned, as plain data. `arguments` are the canonical
-    ones that really ran, after an edit. `owner` is the path of the budget that refused a `not_run` call.
+    ones that really ran, after an edit. `owner` is the path of the budget that refused a `not_run` call. `fault` names
+    the kind of fault that a comparison put into the call, "" where it put none.
     """
 
     call: str
@@ -38,3 +39,4 @@ class Observation(Value, frozen=True):
     arguments: Any = None
     seconds: float = 0.0
     owner: str | None = None
+    fault: str = ""

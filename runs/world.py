@@ -40,6 +40,15 @@ class Decision(Value, frozen=True):
     note: str = ""
 
 
+class Strike(Value, frozen=True):
+    """A fault that is put into a tool's call: after `delay` seconds, `what` is its error's text or its value, in the
+    place of the call; the call itself is only made where it is a mere `delay`."""
+
+    kind: Literal["error", "value", "delay"]
+    what: Any = None
+    delay: float = 0.0
+
+
 MOST = 600
 """Characters shown of a request that is not in the recording."""
 Ask = Callable[[Question, str], Awaitable[Decision]]
@@ -68,6 +77,9 @@ class World(Protocol):
 
     def clock(self) -> float:
         """Seconds since this activation of the run began; never goes back."""
+
+    def strike(self, tool: str) -> Strike | None:
+        """The fault that is put into the next call of this tool, if one is; every call asks once."""
 
     def heard(self, said: Said) -> None:
         """A message has entered the transcript: for who watches, never recorded."""
@@ -147,6 +159,9 @@ class Live:
     def clock(self) -> float:
         return self._clock() - self._began
 
+    def strike(self, tool: str) -> Strike | None:  # noqa: ARG002
+        return None
+
     def heard(self, said: Said) -> None:
         if self._watch is not None:
             self._watch(said)
@@ -179,6 +194,10 @@ class Nothing:
 
     def clock(self) -> float:
         return 0.0
+
+    def strike(self, tool: str) -> Strike | None:  # noqa: ARG002
+        """What struck stands in the recording."""
+        return None
 
     def heard(self, said: Said) -> None:
         """Nobody watches."""

@@ -18,11 +18,12 @@ from loopworth.runs.message import ToolCall, readable
 from loopworth.runs.observation import FAILED, Observation, Status
 from loopworth.runs.outcome import Failed, Outcome, Stop, passes
 from loopworth.runs.secrets import hide
-from loopworth.runs.world import Question
+from loopworth.runs.world import Question, Strike
 from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.tools.gate import question
 from loopworth.tools.guard import pass_by
 from loopworth.tools.result import Unserialisable, content, json_text, keeping, kept, plain
+from loopworth.tools.threads import Ended
 from loopworth.tools.tool import Accepted, Tool
 from loopworth.tools.work import ended
 
@@ -36,13 +37,19 @@ UNKNOWN = "it is not known whether this call happened"
 UNANSWERED = "nobody answered the question"
 
 
+class Struck(Exception):
+    """The error of a fault that a comparison put in; the text is all of it."""
+
+
 class Invocation:
     """A call of `tool` at the place `fx`. `answer` is the way; each other method is one station on it."""
 
-    __slots__ = ("began", "call", "fx", "note", "tool")
+    __slots__ = ("began", "call", "fault", "fx", "note", "strike", "tool")
 
     def __init__(self, tool: Tool, call: ToolCall, fx: Effects) -> None:
         self.tool, self.call, self.fx, self.began, self.note = tool, call, fx, fx.clock(), ""
+        self.strike: Strike | None = None
+        self.fault = ""
 
     async def answer(self) -> Observation:
         try:
@@ -54,7 +61,8 @@ class Invocation:
                 accepted = decided
         except ArgumentFault as fault:
             return self.say(fault.status, self.note + str(fault))
-        if self.tool.nested:
+        self.strike = self.fx.world.strike(self.tool.name)
+        if self.tool.nested and not self.replaced():
             return await self.inner(accepted)
         asked = self.fx.asked(hide([self.tool.name, accepted.arguments]))
         return await self.recorded(asked, accepted.arguments) or await self.made(asked, accepted)
@@ -62,6 +70,7 @@ class Invocation:
     def say(self, status: Status, content: str, **fields: Any) -> Observation:
         """The observation of this call; nothing it holds shows a secret."""
         seconds = self.fx.clock() - self.began
+        fields["fault"] = self.fault
         return hide(Observation(self.call.id, self.tool.name, status, content, seconds=seconds, **fields))
 
     async def gate(self, accepted: Accepted) -> Accepted | Observation:
@@ -141,7 +150,7 @@ class Invocation:
             await self.fx.budget.admit("tool", 0, self.fx.clock)
         except Stop as stop:
             return await self.keep(asked, self.say("not_run", stop.exit, full=stop.note, owner=stop.owner))
-        if self.tool.asks:
+        if self.tool.asks and self.strike is None:
             return await self.keep(asked, await self.answered(accepted))
         if self.tool.writes:
             await self.fx.keep(self.fx.id, asked, "intent", None, self.began)
@@ -171,7 +180,7 @@ class Invocation:
             kwargs = {**kwargs, "key": self.key()}
         seconds, owner = self.patience()
         try:
-            value, error = await ended(self.tool, kwargs, seconds)
+            value, error = await self.ended(kwargs, seconds)
         except TimeoutError as over:
             return self.cut(seconds, owner, arguments, over.args)
         if error is not None:
@@ -182,6 +191,24 @@ class Invocation:
             return self.failed(why, arguments)
         full = kept(keeping(self.tool.keep), full)
         return self.say("ok", self.note + content(full, self.tool.max_chars), full=full, arguments=arguments)
+
+    async def ended(self, kwargs: dict[str, Any], seconds: float) -> Ended:
+        """What the function comes to, or the fault in its place. Raises TimeoutError."""
+        strike = self.strike
+        if strike is None:
+            return await ended(self.tool, kwargs, seconds)
+        self.fault = strike.kind
+        await self.fx.world.sleep(min(strike.delay, seconds))
+        if strike.delay >= seconds:
+            raise TimeoutError
+        if strike.kind == "delay":
+            return await ended(self.tool, kwargs, seconds - strike.delay)
+        return (None, Struck(strike.what)) if strike.kind == "error" else (strike.what, None)
+
+    def replaced(self) -> bool:
+        """Whether a fault stands in the place of a workflow: then the call itself has, or will have, a record."""
+        journal = self.fx.journal
+        return self.strike is not None or (journal is not None and self.fx.id in journal.records)
 
     def key(self) -> str:
         """The idempotency key: the run and the call's id without its attempts, or a retry would do it twice."""
@@ -211,7 +238,8 @@ class Invocation:
         """A function may refuse its arguments, as a file that is not there: that is no failure of the tool."""
         if isinstance(error, ArgumentFault):
             return self.say(error.status, self.note + str(error), arguments=arguments)
-        why = f"{self.tool.name} failed: {described(error)}"
+        said = hide(str(error)) if isinstance(error, Struck) else described(error)
+        why = f"{self.tool.name} failed: {said}"
         return self.say("tool_error", self.note + why, arguments=arguments)
 
 

@@ -62,7 +62,7 @@ def found(folder, text, **others):
         (comparison("budget: {usd: 0}"), "5:15 `usd` must be more than 0"),
         (comparison("seed: seven"), "5:7 `seed` must be a whole number"),
         (comparison("change: {model.temprature: 0}"), "5:10 unknown key 'temprature' in `model`; did you mean"),
-        (comparison("faults: {lookup: {error: x}}"), "5:1 `faults` of a comparison is not in this version"),
+        (comparison("faults: {lookup: {rate: 0.5}}"), "5:10 a fault that does nothing"),
         (comparison(arms="{a: {python: 'app:answer'}}"), "4:20 no file app.py beside the YAML, and no installed"),
         (comparison(arms="{a: {command: []}}"), "4:12 `command` is empty"),
         (comparison(arms="{a: {log: tasks.jsonl}}"), "4:17 "),
