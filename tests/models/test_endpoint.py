@@ -236,6 +236,13 @@ def test_at_the_deadline_a_stream_keeps_the_usage_it_told(never: threading.Event
     assert (reply.usage.input, reply.usage.output, reply.usage.estimated) == (9, 2, False)
 
 
+def test_a_file_may_ask_for_a_stream_itself(never: threading.Event) -> None:
+    """Then nobody need listen for a deadline to leave the text so far."""
+    reply = ask(Answer(packets=[event("Hello "), never.wait]), seconds=0.4, extra={"stream": True})
+    assert (reply.finish, reply.text) == ("time_limit", "Hello ")
+    assert ask(Answer(packets=[event("whole"), END]), extra={"stream": True}).text == "whole"
+
+
 def test_at_the_deadline_half_a_call_is_no_call(never: threading.Event) -> None:
     """It never reaches a tool, and the record has only what was said."""
     call = b'data: {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "pay"}}]}}]}\n\n'
