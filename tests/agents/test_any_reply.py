@@ -109,16 +109,26 @@ USAGE = st.none() | st.fixed_dictionaries(
     {"prompt_tokens": st.integers(0, 900) | JSON, "completion_tokens": st.integers(0, 90) | JSON}
 )
 FINISH = st.sampled_from(["stop", "tool_calls", "length", "content_filter", None, "banana", "error", 7])
-MESSAGE = st.fixed_dictionaries(
+CALLING = st.fixed_dictionaries(
+    {"tool_calls": st.lists(CALL, min_size=1, max_size=3)}, optional={"content": TEXTS, "reasoning_content": TEXTS}
+)
+MESSAGE = st.fixed_dictionaries({"content": TEXTS})
+WILD = st.fixed_dictionaries(
     {}, optional={"content": TEXTS | JSON, "tool_calls": st.lists(CALL, max_size=3) | JSON, "refusal": TEXTS, "x": JSON}
 )
-WHOLE = st.builds(wire, MESSAGE, FINISH, USAGE)
+CALLS = st.builds(wire, CALLING, st.sampled_from(["tool_calls", "stop", None]), USAGE)
 ERROR = st.fixed_dictionaries({"error": st.fixed_dictionaries({"message": TEXTS, "code": JSON, "type": JSON}) | JSON})
 ANSWER = st.one_of(
-    st.tuples(st.just(200), WHOLE),
-    st.tuples(st.just(200), WHOLE),
-    st.tuples(st.just(200), WHOLE | st.builds(wire, JSON, JSON, JSON) | JSON | st.binary(max_size=9)),
+    st.tuples(st.just(200), CALLS),
+    st.tuples(st.just(200), CALLS),
+    st.tuples(st.just(200), st.builds(wire, MESSAGE | WILD | CALLING, FINISH, USAGE)),
+    st.tuples(st.just(200), st.builds(wire, JSON, JSON, JSON) | JSON | st.binary(max_size=9)),
     st.tuples(st.sampled_from([400, 401, 404, 413, 422, 429, 500, 503]), ERROR | JSON | st.binary(max_size=9)),
+)
+SCRIPT = st.builds(
+    lambda calls, rest: [*calls, *rest],
+    st.lists(st.tuples(st.just(200), CALLS), max_size=4),
+    st.lists(ANSWER, max_size=3),
 )
 
 
@@ -142,7 +152,9 @@ def loops(draw: Any) -> Loop:
     return replace(made, on_limit=last_word("m", last)) if draw(st.booleans()) else made
 
 
-LIMITS = st.builds(Limits, st.integers(1, 6), st.none() | st.integers(0, 3), st.none() | st.integers(1, 2000))
+LIMITS = st.builds(
+    Limits, st.integers(1, 6), st.none() | st.none() | st.integers(0, 3), st.none() | st.none() | st.integers(600, 4000)
+)
 
 
 def played(loop: Loop, answers: list[Any], limits: Limits) -> tuple[Outcome, Model, MemoryJournal]:
@@ -151,8 +163,8 @@ def played(loop: Loop, answers: list[Any], limits: Limits) -> tuple[Outcome, Mod
     return asyncio.run(execute(loop, {}, fx)), model, journal
 
 
-@settings(max_examples=300)
-@given(loops(), st.lists(ANSWER, max_size=6), LIMITS)
+@settings(max_examples=120)
+@given(loops(), SCRIPT, LIMITS)
 def test_any_reply_ends_in_an_exit_reason_and_a_readable_record(loop, answers, limits):
     """No traceback; one result for every call; a conversation at every request and at the end; all usage counted."""
     outcome, model, journal = played(loop, answers, limits)
