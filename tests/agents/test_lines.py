@@ -181,7 +181,7 @@ SPEECHES = [
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join)), st.sampled_from(SPEECHES), st.booleans())
 @example("Action: lookup " + "[" * 100_000, INT, False)
-@example('Action: lookup {"a":' + "{" * 100_000, INT, False)
+@example('Action: lookup {"a":' + "[" * 100_000, INT, False)
 @example("Answer: " + "9" * 5_000, INT, False)
 def test_any_text_reads_to_a_call_an_answer_or_what_to_say_of_it(text, speech, reminded):
     """Whatever a model writes, a protocol raises nothing but `Stop`, and shows the turn as messages."""

@@ -120,3 +120,11 @@ def test_a_comparison_over_dropped_tools_scores_nothing(folder: pathlib.Path, ta
     assert done.exit_code == 3
     assert all(trial["right"] is None for trial in found["trials"])
     assert "write `protocol: json`" in json.dumps(found)
+
+
+def test_a_file_s_tool_choice_holds(folder: pathlib.Path) -> None:
+    """An answer before the first call is told once, and then ends the run."""
+    early = LOOP.format(protocol="json", replies="""['{"answer": "done"}', '{"answer": "done"}']""")
+    (folder / "early.yaml").write_text(early + "tool_choice: required_first\n", "utf-8")
+    found = json.loads(command("run", folder / "early.yaml", "-i", "case=x", "--json").stdout)
+    assert (found["exit"], found["note"]) == ("unparsable", "Call one of the tools before you give the answer.")
