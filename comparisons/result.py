@@ -129,12 +129,13 @@ def measured(comparison: Comparison, trials: Iterable[Trial]) -> list[Measured]:
 
 
 def arm_measured(comparison: Comparison, arm: str, trials: list[Trial], repeats: int) -> Measured:
-    """A task counts where all its repeats could be scored; else it is left out, for this arm and for its pairs."""
+    """A task counts where all its repeats could be scored; else it is left out, for this arm and for its pairs. So is one
+    on which the score itself failed, whose runs the figures count as wrong."""
     tasks = by_task(trials)
     right, usd, seconds, harmful = dict[str, float | None](), dict[str, float | None](), {}, {}
     for task in comparison.tasks:
         runs = tasks.get(task.id, [])
-        whole = len(runs) == repeats and all(run.right is not None for run in runs)
+        whole = len(runs) == repeats and all(run.right is not None and not run.unscored for run in runs)
         right[task.id] = fmean(run.right or 0.0 for run in runs) if whole else None
         usd[task.id] = fmean(costs) if whole and len(costs := list(known_costs(runs))) == len(runs) else None
         if whole:

@@ -44,7 +44,7 @@ class Measure(Value, frozen=True):
 
 
 def measure(runs: Sequence[Trial]) -> Measure:
-    right = [run.right for run in runs if run.right is not None]
+    right = [run.right for run in runs if run.right is not None and not run.unscored]
     usd = [run.usage.usd for run in runs if run.usage.usd is not None]
     return Measure(
         right=fmean(right) if len(right) == len(runs) else None,
