@@ -176,11 +176,13 @@ class Execution:
         if not workers:
             return
         try:
-            done, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
+            await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
         finally:
             await self.land(workers)
-        for worker in done:
-            worker.result()
+            ends = [worker.exception() for worker in workers if worker.done() and not worker.cancelled()]
+        for end in ends:
+            if end is not None:
+                raise end
 
     async def land(self, workers: list[asyncio.Task[None]]) -> None:
         """End what is still in flight; what does not end in time is counted as cancelled, and left alone."""

@@ -183,7 +183,8 @@ class Replayer(Keeper):
     def __init__(self, comparison: Recording, trials: Iterable[Recording], early: bool = False) -> None:
         self.over = early and comparison.kept.state == "done"  # then what was not run was not needed
         self.id, self.note = comparison.kept.id, comparison.kept.note
-        self.recorded = {due_of(one.kept): one for one in trials if one.kept.exit is not None}
+        ended = (one for one in trials if one.kept.exit not in (None, "cancelled"))  # Ctrl-C may come after all effects
+        self.recorded = {due_of(one.kept): one for one in ended}
 
     def due(self, planned: Iterable[Planned], attempt: int) -> list[Planned]:
         return [one for one in planned if (one, attempt) in self.recorded]
