@@ -93,10 +93,10 @@ class Exchange:
         self.attempts.append(Attempt(status, error, self.waited, lost))
         self.waited, self.flying = 0.0, False
 
-    def failed(self, found: Trouble) -> Trouble:
+    def failed(self, status: int, found: Trouble) -> Trouble:
         """An answer that is trouble; had the model been at work, what it used is unknown."""
         began = self.incoming is not None and self.incoming.began and found.kind != "content_filter"
-        self.note(found.status, found.words, began)
+        self.note(status, found.words, began)
         return found
 
     def broke(self, error: BaseException, seconds: float) -> Trouble:
@@ -189,19 +189,16 @@ class Endpoint:
                 status, headers = response.status_code, response.headers
                 await receive(response, exchange, limit, seconds)
         except TooLong:
-            return exchange.failed(Trouble("refused", f"the answer goes on past {LONGEST:,} bytes", status=status))
+            return exchange.failed(status, ENDLESS)
         except self._failures as error:
             exchange.tell(incoming.close())
             if not incoming.whole:
                 return exchange.broke(error, seconds)
         exchange.tell(incoming.close())
-        if 300 <= status < 400:
-            where = headers.get("location", "nowhere")
-            return exchange.failed(Trouble("refused", f"it redirects to {where}: write that address", status=status))
         value = hide(incoming.body())
-        found = dialect.trouble(status, value, headers, self.now())
+        found = moved(status, headers) or dialect.trouble(status, value, headers, self.now())
         if found is not None:
-            return exchange.failed(found)
+            return exchange.failed(status, found)
         exchange.note(status)
         return value
 
@@ -230,6 +227,14 @@ class Endpoint:
 
 
 JSON: dict[str, Any] = {"Content-Type": "application/json"}
+ENDLESS = Trouble("refused", f"the answer goes on past {LONGEST:,} bytes", status=200)
+
+
+def moved(status: int, headers: Mapping[str, str]) -> Trouble | None:
+    """The trouble of an answer that sends us elsewhere."""
+    if not 300 <= status < 400:
+        return None
+    return Trouble("refused", f"it redirects to {headers.get('location', 'nowhere')}: write that address", status=status)
 
 
 def new_client(base_url: str, key: str, openai: bool) -> Any:

@@ -264,6 +264,13 @@ def test_what_was_never_sent_or_refused_counts_nothing() -> None:
     assert (reply.usage.input, reply.usage.output, reply.usage.estimated) == (10, 5, False)
 
 
+def test_an_attempt_has_the_status_of_its_answer() -> None:
+    """Also where the error stands in the body under another, or under none."""
+    error = {"error": {"message": "no", "code": 503}}
+    reply = ask(error, {"error": {"message": "no"}}, said("whole"), hear=quiet)
+    assert [attempt.status for attempt in reply.attempts] == [200, 200, 200]
+
+
 def test_who_hears_is_told_which_attempt_it_is() -> None:
     """The text of a second attempt begins anew."""
     heard: list[tuple[str, int]] = []
