@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 
 import msgspec
 
@@ -75,7 +76,8 @@ class Again:
                 continue
             (planned, attempt), before = due_of(one), self.scores[one.id]
             self.left[planned] = left_by(planned, outcome)
-            outcome = repriced(outcome, {spec.name: spec for spec in arm.workflow.models.values()})
+            made = datetime.fromisoformat(one.began).timestamp()
+            outcome = repriced(outcome, {spec.name: spec for spec in arm.workflow.models.values()}, made)
             trial = self.trial(planned, self.tasks[planned.task], outcome, before, attempt)
             yield msgspec.structs.replace(trial, latency=before.latency)
 
@@ -102,14 +104,15 @@ class Again:
         return dataclasses.replace(result, controls=tuple(found), verdict=carried(result, found))
 
 
-def repriced(outcome: Outcome, specs: Mapping[str, ModelSpec]) -> Outcome:
-    """The outcome at the prices that the files have now; what a model of another name cost stays."""
-    return msgspec.structs.replace(outcome, events=[priced(event, specs) for event in outcome.events])
+def repriced(outcome: Outcome, specs: Mapping[str, ModelSpec], made: float | None = None) -> Outcome:
+    """The outcome at the prices that the files have now for when it was `made` (seconds since 1970; else today); what a
+    model of another name cost stays."""
+    return msgspec.structs.replace(outcome, events=[priced(event, specs, made) for event in outcome.events])
 
 
-def priced(event: AnyEvent, specs: Mapping[str, ModelSpec]) -> AnyEvent:
+def priced(event: AnyEvent, specs: Mapping[str, ModelSpec], made: float | None) -> AnyEvent:
     spec = specs.get(event.model.partition("@")[0]) if type(event) is ModelCalled else None
     if spec is None or type(event) is not ModelCalled:
         return event
-    usage = msgspec.structs.replace(event.usage, usd=prices.usd(spec, event.usage))
+    usage = msgspec.structs.replace(event.usage, usd=prices.usd(spec, event.usage, made))
     return msgspec.structs.replace(event, usage=usage)

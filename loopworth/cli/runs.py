@@ -19,6 +19,7 @@ from loopworth.cli.status import OUTSIDE, UserFault, of_exit
 from loopworth.cli.store import Place, Replayed, Unkept, one_run, open_store, recordings
 from loopworth.cli.terminal import complain, headed, notices, output, shown, write_json
 from loopworth.models import ModelSpec, spec_faults
+from loopworth.runs.events import ModelCalled
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import new_id
 from loopworth.runs.usage import Usage
@@ -152,9 +153,12 @@ def tokens(usage: Usage) -> str:
 
 
 def cost(outcome: Outcome) -> str:
-    """US dollars; *unknown* is not 0, and a run without a billed call says so."""
-    usd = outcome.usage.usd
-    if usd is None:
-        return "unknown"
-    return f"${usd:.6f}".rstrip("0").rstrip(".") if usd else "$0 (nothing was billed)"
+    """US dollars; what is *unknown* is not 0, and a run without a billed call says so."""
+    calls = [event.usage.usd for event in outcome.events if type(event) is ModelCalled]
+    known = [usd for usd in calls if usd is not None]
+    shown = f"${sum(known):.6f}".rstrip("0").rstrip(".")
+    if len(known) < len(calls):
+        more = f"the cost of {len(calls) - len(known)} of {len(calls)} model calls is unknown"
+        return f"at least {shown}: {more}" if any(known) else "unknown"
+    return shown if any(known) else "$0 (nothing was billed)"
 

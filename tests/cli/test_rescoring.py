@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+from datetime import UTC, datetime
 
 import pytest
 
@@ -86,3 +87,12 @@ def test_nothing_kept_is_the_users_slip(tmp_path: pathlib.Path) -> None:
     done = command("rescore", other)
     assert done.exit_code == 2
     assert "loopworth runs" in done.stderr
+
+
+def test_a_kept_run_is_priced_by_its_own_day() -> None:
+    """Where the file has prices for several days: what changed since does not change what it cost."""
+    outcome = Outcome("x", events=[ModelCalled("1", "vllm/m", Usage(0, 1_000_000, usd=None))])
+    dated = (Price(output=12.0, since="2026-01-01"), Price(output=9.0, since="2026-06-15"))
+    priced = {"vllm/m": ModelSpec("vllm/m", price=dated)}
+    days = [datetime(2026, 6, day, tzinfo=UTC).timestamp() for day in (14, 16)]
+    assert [repriced(outcome, priced, day).usage.usd for day in days] == [12.0, 9.0]

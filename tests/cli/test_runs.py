@@ -11,6 +11,10 @@ import time
 
 import pytest
 
+from loopworth.cli.runs import cost
+from loopworth.runs.events import ModelCalled
+from loopworth.runs.outcome import Outcome
+from loopworth.runs.usage import Usage
 from tests.cli.kit import HELLO, REFUNDS, WAITS, Terminal, command, written
 
 TALK = """\
@@ -172,3 +176,11 @@ def test_ctrl_c_shows_what_was_paid_and_leaves_at_once(tmp_path: pathlib.Path) -
     assert "cancelled" in terminal.seen
     assert "10 in, 5 out" in terminal.seen
     assert "Traceback" not in terminal.seen
+
+
+def test_a_sum_with_an_unknown_part_is_a_lower_limit() -> None:
+    """What is known of a cost is shown, and that it is not all."""
+    known, unknown = ModelCalled("1/ask", "m", Usage(1, 1, usd=0.002)), ModelCalled("2/ask", "m", Usage(1, 1, usd=None))
+    assert cost(Outcome(events=[known, unknown])) == "at least $0.002: the cost of 1 of 2 model calls is unknown"
+    assert cost(Outcome(events=[unknown])) == "unknown"
+    assert cost(Outcome(events=[known, known])) == "$0.004"
