@@ -8,7 +8,6 @@ from loopworth.models import open_model
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.world import Live
 from loopworth.workflows.activation import activate
-from loopworth.workflows.compile import compile
 from tests.workflows.played import TOOLS, Played, pipeline, scripted
 
 
