@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
@@ -415,6 +416,17 @@ def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
         yield f"{cut} before the endpoint said what had been used; tokens are an upper limit"
     if arm.p95_words:
         yield arm.p95_words
+    for alike in told_alike(t.warnings for t in result.final if t.arm == arm.arm):
+        yield f"in {len(alike)} of {planned} {alike[0]}"
+
+
+def told_alike(told: Iterable[tuple[str, ...]]) -> Iterable[list[str]]:
+    """The warnings of runs, put together where they differ in figures only."""
+    found: dict[str, list[str]] = {}
+    for warnings in told:
+        for words, warning in {re.sub(r"[\d,]+", "", warning): warning for warning in warnings}.items():
+            found.setdefault(words, []).append(warning)
+    return found.values()
 
 
 def spared_words(spared: Spared) -> str:

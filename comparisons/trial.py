@@ -32,7 +32,7 @@ class Trial(Value, frozen=True):
     provider error. `began` is when the run got its slot, in seconds since the comparison began: until then it queued.
     `latency` is `seconds` without what the run spent queueing or sleeping off a rate limit. `answer`, `transcript`,
     `events` and `calls` are JSON, encoded when the run ended, and null where nobody asked to keep them. `digest` is the
-    same for runs that did the same.
+    same for runs that did the same, `warnings` what a reader should know of their replies.
     """
 
     arm: str
@@ -58,6 +58,7 @@ class Trial(Value, frozen=True):
     calls: msgspec.Raw
     trace: Trace = UNTRACED
     digest: str = ""
+    warnings: tuple[str, ...] = ()
 
     @property
     def unscored(self) -> bool:
@@ -110,6 +111,7 @@ def tried(
         calls=encoded(outcome.calls) if keep else NOTHING,
         trace=trace,
         digest=digest(outcome),
+        warnings=tuple(map(clean, outcome.warnings)),
     )
 
 

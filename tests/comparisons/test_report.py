@@ -54,6 +54,20 @@ def test_a_run_counted_apart_is_in_no_figure() -> None:
     assert any("1 of 4 runs ended as provider_error" in warning and "429" in warning for warning in found.warnings)
 
 
+def test_what_runs_were_warned_of_is_told_once() -> None:
+    """Warnings that differ in figures only are one, with the number of runs and one run's figures."""
+
+    def cut(question: str, n: int) -> Any:
+        short = f"the server counted 2,10{question} input tokens, and the request holds about 7,500"
+        said = (short, "the endpoint does not take seed") if question != "4" else ()
+        return msgspec.structs.replace(reply(question), warnings=said)
+
+    result = compared(comparison([arm("a", Asks(HERE.key), HERE)], 4), {"vllm/here": Endpoint(cut)})
+    counted, seed = (text for text in report(result).warnings if text.startswith("a: in "))
+    assert counted.startswith("a: in 3 of 4 runs the server counted 2,10")
+    assert seed == "a: in 3 of 4 runs the endpoint does not take seed"
+
+
 def reported(total: float, known: int, unknown: int = 0) -> Any:
     """An amount, its total compared to within rounding."""
     return Amount(pytest.approx(total), known, unknown)  # type: ignore[arg-type]
