@@ -363,3 +363,9 @@ def test_one_task_alone_has_its_controls(file: pathlib.Path, endpoint: FakeEndpo
     assert len(whole["trials"]) == 2 * N
     assert [trial["task"] for trial in part["trials"]] == ["n3"] * 2
     assert part["controls"][0]["figures"]["accuracy"]["runs"] == 1
+
+
+def test_a_pilot_runs_no_controls(file: pathlib.Path, models: Models) -> None:
+    """It is there to see what the arms cost."""
+    assert command("plan", file, "--pilot", str(N)).exit_code == 0
+    assert models.controls == 0
