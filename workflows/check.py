@@ -82,7 +82,7 @@ class Checking:
         self.model(workflow)
         self.ends(workflow, scope)
         self.gates(workflow, tools, scope)
-        self.budget(workflow)
+        self.found += priceless(workflow, self.files)
         self.found += fitting.faults(workflow, self.files)
         match workflow:
             case spec.Pipeline():
@@ -169,14 +169,6 @@ class Checking:
         here = isinstance(form, spec.Body) and "model" in form.given
         if not here and "model" not in workflow.given:
             self.add(form.at(key).fault(f"`{key}` needs a model", "add `model: provider/name`", key=True))
-
-    def budget(self, workflow: spec.Workflow) -> None:
-        budget = workflow.budget
-        if budget is None or budget.usd is None or "unpriced" in budget.given:
-            return
-        for name in sorted({*unpriced(workflow, self.files)}):
-            what = f"a limit in usd, and the price of {name} is unknown"
-            self.add(budget.at("usd").fault(what, "give the model a `price`, or write `unpriced: allow`", key=True))
 
     # --- tools
 
@@ -401,6 +393,16 @@ class Checking:
             self.add(form.at(key).fault("a loop needs a limit of its turns", "write `budget: {turns: 10}`", key=True))
         elif budget.turns == "none" and not budget.given & {"time", "tokens"}:
             self.add(budget.at("turns").fault("`turns: none` needs `time` or `tokens`", "add `time: 60s`"))
+
+
+def priceless(workflow: spec.Workflow, files: Files, instead: str | None = None) -> Iterator[Fault]:
+    """A limit in dollars over a model whose price is unknown; `instead` is a model in place of all that files name."""
+    budget = workflow.budget
+    if budget is None or budget.usd is None or "unpriced" in budget.given:
+        return
+    for name in sorted({*unpriced(workflow, files, instead)}):
+        what = f"a limit in usd, and the price of {name} is unknown"
+        yield budget.at("usd").fault(what, "give the model a `price`, or write `unpriced: allow`", key=True)
 
 
 def similarity(body: spec.Body | spec.Router) -> Iterator[Fault]:

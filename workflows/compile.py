@@ -29,6 +29,7 @@ from loopworth.tools.guard import Guard
 from loopworth.tools.tool import Tool
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows import catalogue, chat_model, modifiers, reach, spec, typed_answer, verbs
+from loopworth.workflows.check import priceless
 from loopworth.workflows.contract import Condition, Contract
 from loopworth.workflows.document import plain
 from loopworth.workflows.fallback import Fallback
@@ -84,7 +85,10 @@ def compile(
 def build(
     workflow: spec.Workflow, files: Files, *, model: str | None = None, environ: Mapping[str, str] | None = None
 ) -> Compiled:
-    """Build a workflow whose files were checked. Raises `WorkflowFault` where a secret is missing."""
+    """Build a workflow whose files were checked. Raises `WorkflowFault` where a secret is missing, or where `model` has
+    no price and a limit in dollars needs one."""
+    if model and (found := [fault for one in reach.reached(workflow, files) for fault in priceless(one, files, model)]):
+        raise WorkflowFault(found)
     return Builder(files, os.environ if environ is None else environ, model).workflow(workflow)
 
 

@@ -90,12 +90,12 @@ def gated(workflow: spec.Workflow, files: Files) -> set[str]:
     }
 
 
-def unpriced(workflow: spec.Workflow, files: Files) -> Iterator[str]:
-    """The models whose price is not known, of a workflow and all that run in it."""
+def unpriced(workflow: spec.Workflow, files: Files, instead: str | None = None) -> Iterator[str]:
+    """The models whose price is not known, of a workflow and all that run in it, or of `instead` in place of each."""
     for one in reached(workflow, files):
         forms: list[spec.Workflow | spec.Body] = [one, *bodies(one)]
         for form in forms:
             if form.model is not None and model_name(form) and not list(chat_model.faults(form)):
-                model = chat_model.model_spec(form.model)
+                model = chat_model.model_spec(form.model if instead is None else instead)
                 if not prices.known(model):
                     yield model.name

@@ -8,6 +8,8 @@ from loopworth.models import open_model
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.world import Live
 from loopworth.workflows.activation import activate
+from loopworth.workflows.compile import compile
+from loopworth.workflows.faults import WorkflowFault
 from tests.workflows.played import TOOLS, Played, pipeline, scripted
 
 
@@ -90,6 +92,20 @@ def test_a_loop_without_a_limit_of_turns_ends_at_its_tokens_or_its_time(tmp_path
     run = Played(tmp_path, loop(*slow, budget="{turns: none, time: 150ms}"))
     assert run.outcome.exit == "time_limit"
     assert 3 < run.outcome.model_calls < 17
+
+
+@pytest.mark.parametrize("shape", ["open_loop", "pipeline"])
+def test_a_model_in_place_of_the_files_needs_a_price_too(tmp_path, shape):
+    """A limit in dollars that nobody can count against is a fault before the run, whoever names the model."""
+    text = loop("'x'", budget="{turns: 2, usd: 1}")
+    if shape == "pipeline":
+        text = pipeline("{ask: hi}", answer="1", top=f"budget: {{usd: 1}}\n{scripted('x')}")
+    Played(tmp_path, text)
+    with pytest.raises(WorkflowFault, match=r"w\.yaml:.*a limit in usd, and the price of vllm/x is unknown"):
+        compile(tmp_path / "w.yaml", model="vllm/x")
+    compile(tmp_path / "w.yaml", model="openai/gpt-4o-mini")
+    (tmp_path / "w.yaml").write_text(text.replace("usd: 1", "usd: 1, unpriced: allow"), "utf-8")
+    compile(tmp_path / "w.yaml", model="vllm/x")
 
 
 PART = """
