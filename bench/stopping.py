@@ -1,5 +1,7 @@
 """Agent runs and errors where a comparison stops early: python bench/stopping.py [--tasks 100] [--runs 500]
 
+With --clock it times the decisions: what a verdict after each of 10,000 pairs takes, and the last look at 1,000.
+
 Seeded comparisons of scripted arms whose rates are known, decided as `stop_early: true` decides them, for the truths of
 the table in docs/statistics.md. No model, no network. `right` and `wrong` are shares of the comparisons whose
 verdict is one that the truth allows, or one that it does not; the others are undecided.
@@ -8,6 +10,7 @@ verdict is one that the truth allows, or one that it does not; the others are un
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import random
 import time
 from typing import NamedTuple
@@ -21,8 +24,10 @@ from loopworth.comparisons.scores import Score, scorer
 from loopworth.comparisons.stopping import Stopping
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trial import tried
+from loopworth.comparisons.verdict import Rule
 from loopworth.runs.budget import Limits
 from loopworth.runs.outcome import Outcome
+from loopworth.runs.usage import Usage
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.types import parse_type
@@ -91,11 +96,55 @@ def played(truth: Truth, tasks: int, seed: int) -> tuple[str, int]:
     return stopping.verdict().token, runs
 
 
+RULES = {"a stated gain": Rule(), "prices": Rule(correct_is_worth_usd=1.0, second_costs_usd=0.001)}
+
+
+def clocked(tasks: int, rule: Rule, challengers: int) -> tuple[float, float]:
+    """Seconds for all decisions while a comparison runs that settles nothing before its end, and for its verdict."""
+    chance, names = random.Random(1), ["pipeline", *(f"agent {n}" for n in range(challengers))]
+    arms = (arm(names[0], 2), *(arm(name, 3) for name in names[1:]))
+    stopping = Stopping(dataclasses.replace(comparison(tasks, 1), arms=arms, rule=rule))
+    spent, ahead = 0.0, dict.fromkeys(names, 1)
+    while True:
+        began = time.process_time()
+        planned = stopping.due(ahead)
+        if planned is None:
+            break
+        stopping.start(planned)
+        spent += time.process_time() - began
+        dear = planned.arm != "pipeline"
+        trial = tried(planned, SCRIPT, Score(chance.random() < (0.7 if dear else 0.6)), keep=False)
+        usd = chance.uniform(0.05, 0.15) if dear else 0.001
+        trial = msgspec.structs.replace(trial, usage=Usage(1, 1, usd=usd), latency=chance.random())
+        began = time.process_time()
+        stopping.take(trial)
+        spent += time.process_time() - began
+    began = time.process_time()
+    stopping.verdict()
+    return spent, time.process_time() - began
+
+
+def clock() -> None:
+    print("CPU of our own; smallest gain and truth alike, so that all pairs are read")
+    print("rule             challengers   ms a pair of 10,000   seconds for the last look at 1,000")
+    for words, rule in RULES.items():
+        for challengers in (1, 3):
+            each, last = (
+                clocked(10_000, rule, challengers)[0] / 10_000 / challengers,
+                clocked(1000, rule, challengers)[1],
+            )
+            print(f"{words:15}  {challengers:11}  {1000 * each:20.3f}  {last:37.2f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", type=int, default=100)
     parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--clock", action="store_true")
     given = parser.parse_args()
+    if given.clock:
+        clock()
+        return
     print(f"{given.runs} comparisons of {given.tasks} tasks each; smallest gain worth having {DELTA}, error 0.05")
     print("pipeline  agent  differ   right   wrong  agent runs  seconds")
     for truth in TRUTHS:

@@ -129,8 +129,8 @@ def measured(comparison: Comparison, trials: Iterable[Trial]) -> list[Measured]:
 
 
 def arm_measured(comparison: Comparison, arm: str, trials: list[Trial], repeats: int) -> Measured:
-    """A task counts where all its repeats could be scored; else it is left out, for this arm and for its pairs. So is one
-    on which the score itself failed, whose runs the figures count as wrong."""
+    """A task counts where all its repeats could be scored; else it is left out, for this arm and for its pairs. So is
+    one on which the score itself failed, whose runs the figures count as wrong."""
     tasks = by_task(trials)
     right, usd, seconds, harmful = dict[str, float | None](), dict[str, float | None](), {}, {}
     for task in comparison.tasks:
