@@ -231,7 +231,7 @@ def used(wire: Any, spoke: bool = False) -> Usage:
     reasoning = count(completion, "reasoning_tokens") or 0
     if total is not None and input is not None and total > input + (output or 0):
         if output is not None:
-            reasoning += total - input - output
+            reasoning = max(reasoning, total - input - output)  # some count it there, and beside the output
         output = total - input
     cached = count(prompt, "cached_tokens") or count(wire, "prompt_cache_hit_tokens", "cache_read_input_tokens") or 0
     written = count(prompt, "cache_write_tokens") or count(wire, "cache_creation_input_tokens") or 0

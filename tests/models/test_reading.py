@@ -236,6 +236,16 @@ def test_tokens_that_are_not_told_are_unknown(usage: Any, expected: tuple[Any, .
         ({"prompt_tokens": 10, "completion_tokens": 5, "cache_read_input_tokens": 90}, (100, 5, 90, 0)),
         ({"completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 40}}, (None, 45, 0, 40)),
         ({"prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": [1]}, (10, 5, 0, 0)),
+        ({"prompt_tokens": 15, "completion_tokens": 150, "total_tokens": 175}, (15, 160, 0, 10)),
+        (
+            {
+                "prompt_tokens": 10,
+                "completion_tokens": 5,
+                "total_tokens": 55,
+                "completion_tokens_details": {"reasoning_tokens": 40},
+            },
+            (10, 45, 0, 40),
+        ),
     ],
 )
 def test_counts_that_cannot_be_are_mended_or_unknown(usage: Any, expected: tuple[Any, ...]) -> None:
