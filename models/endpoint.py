@@ -234,7 +234,8 @@ def moved(status: int, headers: Mapping[str, str]) -> Trouble | None:
     """The trouble of an answer that sends us elsewhere."""
     if not 300 <= status < 400:
         return None
-    return Trouble("refused", f"it redirects to {headers.get('location', 'nowhere')}: write that address", status=status)
+    where = headers.get("location", "nowhere")
+    return Trouble("refused", f"it redirects to {where}: write that address", status=status)
 
 
 def new_client(base_url: str, key: str, openai: bool) -> Any:

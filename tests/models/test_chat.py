@@ -263,7 +263,7 @@ def test_a_call_stops_itself_at_its_time_and_charges_what_was_held() -> None:
 def test_a_call_cut_while_it_waits_used_nothing() -> None:
     """Between two attempts nothing is in flight, so nothing is charged."""
     with FakeEndpoint(Answer(429, headers={"Retry-After": "30"})) as fake:
-        reply = asyncio.run(once(open_model(spec(fake)), ASKED, 0.3))
+        reply = asyncio.run(once(open_model(spec(fake)), ASKED, 1.0))
     assert (reply.finish, reply.usage, len(reply.attempts)) == ("time_limit", Usage(), 1)
     assert len(reply.waits) == 1
 

@@ -218,7 +218,7 @@ def test_a_stream_that_is_never_closed_ends_with_its_reply(
 def test_at_the_deadline_a_stream_keeps_its_text(never: threading.Event) -> None:
     """Half a reply is a message of the record; what was not said of its use is what was asked for."""
     reply = ask(
-        Answer(packets=[event("Hello "), event("wor"), never.wait]), seconds=0.4, hear=quiet, price=Price(1.0, 2.0)
+        Answer(packets=[event("Hello "), event("wor"), never.wait]), seconds=1.0, hear=quiet, price=Price(1.0, 2.0)
     )
     assert (reply.finish, reply.text, reply.message) == (
         "time_limit",
@@ -232,13 +232,13 @@ def test_at_the_deadline_a_stream_keeps_its_text(never: threading.Event) -> None
 def test_at_the_deadline_a_stream_keeps_the_usage_it_told(never: threading.Event) -> None:
     """Some servers count in every event: that is what was used, and no estimate."""
     used = {"usage": {"prompt_tokens": 9, "completion_tokens": 2}}
-    reply = ask(Answer(packets=[event("Hello ", **used), never.wait]), seconds=0.4, hear=quiet)
+    reply = ask(Answer(packets=[event("Hello ", **used), never.wait]), seconds=1.0, hear=quiet)
     assert (reply.usage.input, reply.usage.output, reply.usage.estimated) == (9, 2, False)
 
 
 def test_a_file_may_ask_for_a_stream_itself(never: threading.Event) -> None:
     """Then nobody need listen for a deadline to leave the text so far."""
-    reply = ask(Answer(packets=[event("Hello "), never.wait]), seconds=0.4, extra={"stream": True})
+    reply = ask(Answer(packets=[event("Hello "), never.wait]), seconds=1.0, extra={"stream": True})
     assert (reply.finish, reply.text) == ("time_limit", "Hello ")
     assert ask(Answer(packets=[event("whole"), END]), extra={"stream": True}).text == "whole"
 
@@ -246,7 +246,7 @@ def test_a_file_may_ask_for_a_stream_itself(never: threading.Event) -> None:
 def test_at_the_deadline_half_a_call_is_no_call(never: threading.Event) -> None:
     """It never reaches a tool, and the record has only what was said."""
     call = b'data: {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "pay"}}]}}]}\n\n'
-    reply = ask(Answer(packets=[event("I pay"), call, never.wait]), seconds=0.4, hear=quiet)
+    reply = ask(Answer(packets=[event("I pay"), call, never.wait]), seconds=1.0, hear=quiet)
     assert (reply.calls, reply.message) == ((), {"role": "assistant", "content": "I pay"})
 
 

@@ -229,14 +229,14 @@ def served(embedded: Callable[..., Reply]) -> str:
     return model.server.address + "/v1"
 
 
-def asked(served: str, dialect: str, request: Request, **fields: Any) -> Reply:
-    """One call of the real server as of any endpoint."""
+def asked(served: str, dialect: str, request: Request, hear: Any = None, **fields: Any) -> Reply:
+    """One call of the real server as of any endpoint, streamed where somebody hears."""
     settings = {"temperature": 0.0, "retries": 0, "max_tokens": 12, **fields}
     model = open_model(ModelSpec("llamacpp/smollm2-135m", base_url=served, dialect=dialect, **settings))
 
     async def main() -> Reply:
         try:
-            return await model.reply(request, None)
+            return await model.reply(request, None, *([hear] if hear else []))
         finally:
             await model.close()
 
@@ -307,3 +307,40 @@ def test_the_real_server_constrains_by_a_schema_and_refuses_one_that_is_none(ser
     assert json.loads(said.text)["n"] in (1, 2)
     with pytest.raises(Stop, match="unrecognized type banana"):
         asked(served, "openai", Request(ASKED.messages, schema={"type": "banana"}))
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_real_server_streams_the_same_reply(served: str, dialect: str) -> None:
+    """Text, end and counts are those of the reply in one piece, in both formats; this model makes no calls."""
+    heard: list[str] = []
+    tools = ({"type": "function", "function": WEATHER},)
+    request = Request([{"role": "user", "content": "How warm is it in Paris?"}], tools=tools)
+    fields: dict[str, Any] = {"max_tokens": 60, "extra": {"seed": 1, "cache_prompt": False}}
+    plain = asked(served, dialect, request, **fields)
+    streamed = asked(served, dialect, request, lambda text, _: heard.append(text), **fields)
+    same = ("text", "finish", "usage")
+    assert [getattr(streamed, name) for name in same] == [getattr(plain, name) for name in same]
+    assert "".join(heard) == plain.text != ""
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_stream_of_the_real_server_that_a_deadline_cuts_keeps_its_text(served: str, dialect: str) -> None:
+    """The words until then are the beginning of what would have been said."""
+    model = open_model(
+        ModelSpec("llamacpp/smollm2-135m", base_url=served, dialect=dialect, temperature=0.0, max_tokens=3000)
+    )
+    request = Request([{"role": "user", "content": "Tell me a long story."}])
+    heard: list[str] = []
+
+    async def main() -> Reply:
+        try:
+            return await model.reply(request, 3.0, lambda text, _: heard.append(text))
+        finally:
+            await model.close()
+
+    reply = asyncio.run(main())
+    assert (reply.finish, reply.message) == ("time_limit", {"role": "assistant", "content": reply.text})
+    assert reply.text == "".join(heard) != ""
+    assert (reply.usage.output, reply.usage.estimated) == (3000, True)
