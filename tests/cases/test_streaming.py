@@ -4,6 +4,7 @@ import asyncio
 import json
 import pathlib
 import re
+import threading
 from typing import Any, NamedTuple
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from loopworth.models import ModelSpec, open_model
+from loopworth.models import ModelSpec, open_model, prepare
 from loopworth.runs.budget import Budget, Limits
 from loopworth.runs.effects import Effects, execute
 from loopworth.runs.events import ModelCalled
@@ -99,8 +100,9 @@ def chunks(given: dict[str, Any]) -> Answer:
     return stream(*events)
 
 
-def play(*script: Any, hear: bool = True) -> Played:
+def play(*script: Any, hear: bool = True, time: float | None = None) -> Played:
     PATHS.clear()
+    limits = Limits(turns=9, time=time)
     heard: list[Delta] = []
     journal = MemoryJournal()
 
@@ -109,11 +111,10 @@ def play(*script: Any, hear: bool = True) -> Played:
 
     async def main(url: str) -> Outcome:
         model = open_model(ModelSpec("vllm/fake", base_url=url), sleep=sleep)
+        await prepare(model)
         world = Live({"m": model}, hear=heard.append if hear else None)
         try:
-            return await execute(
-                LOOP, {"q": "hi"}, Effects(world, journal, Budget(Limits(turns=9)), Toolbox(LOOP.tools))
-            )
+            return await execute(LOOP, {"q": "hi"}, Effects(world, journal, Budget(limits), Toolbox(LOOP.tools)))
         finally:
             await model.close()
 
@@ -121,7 +122,7 @@ def play(*script: Any, hear: bool = True) -> Played:
         outcome = asyncio.run(main(fake.base_url))
         asked = fake.requests[0].body
     paths = list(PATHS)
-    replayed = Effects(Nothing(), MemoryJournal(journal.records), Budget(Limits(turns=9)), Toolbox(LOOP.tools))
+    replayed = Effects(Nothing(), MemoryJournal(journal.records), Budget(limits), Toolbox(LOOP.tools))
     again = asyncio.run(execute(LOOP, {"q": "hi"}, replayed))
     return Played(outcome, "".join(delta.text for delta in heard), paths, asked, again)
 
@@ -248,3 +249,22 @@ def test_a_server_that_takes_no_stream_options_is_asked_without() -> None:
     found = play(refusal, stream(delta(content="whole")))
     assert (found.outcome.answer, found.outcome.usage.output) == ("whole", None)
     assert "stream_options" in " ".join(found.call.warnings)
+
+
+def test_a_deadline_leaves_what_was_said_and_paid() -> None:
+    """The run ends at its limit; the record has the words so far, the event what was used, and the replay is the same.
+    No tool is called that was only half asked for."""
+    never = threading.Event()
+    usage = {"usage": {"prompt_tokens": 9, "completion_tokens": 4}}
+    events = [delta(content="I read a ") | usage, piece(0, "c", '{"path": ', "read") | usage]
+    packets = [f"data: {json.dumps(event)}\n\n".encode() for event in events]
+    try:
+        found = play(Answer(packets=[*packets, never.wait]), time=1.5)
+    finally:
+        never.set()
+    outcome = found.outcome
+    assert (outcome.exit, outcome.note, found.paths) == ("time_limit", "time: 1.5s", [])
+    assert outcome.transcript[-1].message == {"role": "assistant", "content": "I read a "}
+    assert (outcome.usage.input, outcome.usage.output, outcome.usage.estimated) == (9, 4, False)
+    same = ("exit", "note", "events", "transcript", "usage")
+    assert [getattr(found.again, name) for name in same] == [getattr(outcome, name) for name in same]
