@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -9,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.models import ModelSpec
+from loopworth.models import ModelSpec, open_model
+from loopworth.models.chat import ChatModel
 from loopworth.models.dialects.anthropic import Anthropic
 from loopworth.runs.message import Message, Reply, Request, assistant, system, user
 from tests.conformance.rules import faults
+from tests.endpoint import FakeEndpoint
 
 ANTHROPIC = Anthropic()
 ASKED = Request([system("Be brief."), user("hi")])
@@ -198,6 +201,36 @@ def test_its_troubles_are_told_apart(status: int, answer: Any, kind: str | None)
     """By type where there is no status to go by."""
     found = ANTHROPIC.trouble(status, answer, {}, 0.0)
     assert (found and found.kind) == kind
+
+
+class Here(Anthropic):
+    """Sends what it would send to the provider's own server."""
+
+    def headers(self, base_url: str, key: str) -> dict[str, str | None]:
+        return super().headers("https://api.anthropic.com/v1", key)
+
+
+@pytest.mark.parametrize("home", [True, False])
+def test_the_headers_arrive(monkeypatch: pytest.MonkeyPatch, home: bool) -> None:
+    """The client's own bearer is taken out where the provider wants none."""
+    monkeypatch.setenv("KEY_OF_A_TEST", "sk-of-a-test")
+    spec = {"api_key": "KEY_OF_A_TEST", "retries": 0}
+    body = {"type": "message", "content": [{"type": "text", "text": "hi"}], "usage": {"input_tokens": 1}}
+
+    async def main(url: str) -> str:
+        model = open_model(ModelSpec("anthropic/claude-x", base_url=url, **spec))  # type: ignore[arg-type]
+        assert isinstance(model, ChatModel)
+        model.dialect = Here() if home else model.dialect
+        text = (await model.reply(ASKED, None)).text
+        await model.close()
+        return text
+
+    with FakeEndpoint(body) as fake:
+        assert asyncio.run(main(fake.base_url)) == "hi"
+    [received] = fake.requests
+    assert received.path == "/v1/messages"
+    assert received.headers["x-api-key"] == "sk-of-a-test"
+    assert received.headers.get("authorization") == (None if home else "Bearer sk-of-a-test")
 
 
 TURNS = st.lists(st.tuples(st.text(max_size=3), st.integers(0, 3), st.booleans(), st.text(max_size=3)), max_size=5)

@@ -60,3 +60,12 @@ def test_a_scripted_model_is_opened_from_its_replies() -> None:
     assert isinstance(model, ScriptedModel)
     assert model.by_id
     assert not open_model(ModelSpec("scripted/x", replies=["hi"])).by_id  # type: ignore[attr-defined]
+
+
+def test_a_provider_has_a_dialect_of_its_own_and_the_file_may_name_another() -> None:
+    """Anthropic's is its own; Ollama speaks OpenAI's unless told otherwise."""
+    said = {name: ModelSpec(name).speaks for name in ("openai/x", "anthropic/x", "ollama/x", "llamacpp/x")}
+    assert said == {"openai/x": "openai", "anthropic/x": "anthropic", "ollama/x": "openai", "llamacpp/x": "openai"}
+    assert ModelSpec("ollama/x", dialect="ollama").speaks == "ollama"
+    assert ModelSpec("anthropic/x", dialect="openai").speaks == "openai"
+    assert ModelSpec("hosted", base_url="http://h", dialect="anthropic").speaks == "anthropic"
