@@ -6,6 +6,7 @@ left out may change what a model does. Its limits and its tools are never left o
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
@@ -18,8 +19,10 @@ from loopworth.runs.usage import Value
 Body = dict[str, Any]
 RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """The two names of the output limit."""
-NEEDED = {"model", "messages", "system", "tools", "options", "stream", "num_predict", *RENAMED}
+NEEDED = {"model", "messages", "system", "tools", "options", "num_predict", *RENAMED}
 """What a request cannot go without."""
+SCHEMAS = {"response_format": ("json_schema", "schema"), "output_config": ("format", "schema"), "format": ()}
+"""Where each dialect puts the schema of a reply."""
 OF_MESSAGES = ("reasoning_content", "reasoning", "reasoning_details", "thinking", "refusal", "annotations", "audio")
 """What providers add to a message and others do not take back."""
 ALSO = {"thinking": "think", "reasoning": "reasoning_effort", "structured output": "response_format"}
@@ -45,8 +48,9 @@ class Concession(Value, frozen=True):
 
     @property
     def words(self) -> str:
+        instead = "the schema was said in words" if self.name in SCHEMAS else "it was left out"
         return {
-            "leave_out": f"the endpoint does not take {self.name}: it was left out",
+            "leave_out": f"the endpoint does not take {self.name}: {instead}",
             "rename": f"the endpoint does not take {self.name}: it was sent as {RENAMED.get(self.name)}",
             "strip": f"the endpoint does not take back {self.name} in messages: it was left out",
             "fold": "the endpoint takes no system message: it was said by the user",
@@ -62,7 +66,7 @@ class Concession(Value, frozen=True):
                 holder, _, name = self.name.partition(".")
                 return body | {holder: without(body[holder], name)} if holder in body else body
             case "leave_out":
-                return without(body, self.name)
+                return without(worded(body, self.name), self.name)
             case "rename":
                 return {RENAMED[key] if key == self.name else key: value for key, value in body.items()}
             case "strip":
@@ -150,6 +154,22 @@ def place(name: str, found: Trouble) -> int:
 
 def without(fields: Body, name: str) -> Body:
     return {key: value for key, value in fields.items() if key != name}
+
+
+def worded(body: Body, name: str) -> Body:
+    """The body with the schema that stands at `name`, if one does, said at the end of what the user says last."""
+    schema: Any = body.get(name) if name in SCHEMAS else None
+    for key in SCHEMAS.get(name, ()):
+        schema = schema.get(key) if isinstance(schema, dict) else None
+    last = next((k for k in range(len(body["messages"]) - 1, -1, -1) if body["messages"][k]["role"] == "user"), None)
+    if not isinstance(schema, dict) or last is None:
+        return body
+    said = f"Write nothing but JSON that fits this schema: {json.dumps(schema)}"
+    messages = list(body["messages"])
+    content = messages[last].get("content")
+    more = [*content, {"type": "text", "text": said}] if isinstance(content, list) else f"{content or ''}\n\n{said}"
+    messages[last] = {**messages[last], "content": more}
+    return body | {"messages": messages}
 
 
 def without_none(message: Message) -> Message:

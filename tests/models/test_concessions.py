@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from loopworth.models.concessions import Concession, conceded, concession
 from loopworth.models.dialects import DIALECTS
 from loopworth.models.errors import Trouble, trouble
-from loopworth.runs.message import assistant, system, user
+from loopworth.models.spec import ModelSpec
+from loopworth.runs.message import Request, assistant, system, user
 
 BODY: dict[str, Any] = {
     "model": "m",
@@ -64,6 +65,7 @@ def words(message: str, **more: Any) -> dict[str, Any]:
         (400, words("This response_format type is unavailable now"), "response_format"),
         (400, words("This model does not support parameter presencePenalty."), "presence_penalty"),
         (400, words("property 'seed' is unsupported"), "seed"),
+        (400, words("Unsupported value: 'stream' does not support true with this model.", param="stream"), "stream"),
         (400, [words('Invalid JSON payload received. Unknown name "seed": Cannot find field.', code=400)], "seed"),
         (
             422,
@@ -183,6 +185,31 @@ def test_neighbours_of_one_role_are_joined_where_roles_must_alternate() -> None:
     assert change.changed(body)["messages"] == [user("a\n\nb"), call, result, assistant("c\n\nd")]
 
 
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "error"),
+    [
+        ("openai", words("This response_format type is unavailable now")),
+        ("ollama", {"error": "format is not supported"}),
+        ("anthropic", words("output_config: Extra inputs are not permitted")),
+    ],
+)
+def test_a_schema_that_cannot_be_sent_is_said_in_words(dialect: str, error: Any) -> None:
+    """The model is told what it was not held to; in a conversation, at its end."""
+    request = Request([user("How many?"), assistant("Of what?"), user("Of all.")], schema=SCHEMA)
+    body = DIALECTS[dialect].body(ModelSpec("vllm/fake"), request, 64)
+    change = asked(400, error, body)
+    assert change is not None
+    assert change.words.endswith("the schema was said in words")
+    found = change.changed(body)
+    assert not found.keys() & {"response_format", "format", "output_config"}
+    assert "fits this schema" in str(found["messages"][-1]["content"])
+    assert "fits this schema" not in str(body["messages"])
+    assert [message["role"] for message in found["messages"]] == ["user", "assistant", "user"]
+
+
 CALLED = {"role": "assistant", "tool_calls": [{"id": "a"}]}
 RESULT = {"role": "tool", "tool_call_id": "a", "content": ""}
 
@@ -214,7 +241,7 @@ def test_empty_content_is_no_content_where_it_is_refused(message: str) -> None:
     assert change.changed({"messages": [reply, RESULT]})["messages"] == [CALLED, {**RESULT, "content": "…"}]
 
 
-NAMES = [name for name in BODY if name not in ("model", "messages", "tools", "stream")]
+NAMES = [name for name in BODY if name not in ("model", "messages", "tools")]
 
 
 @given(st.lists(st.sampled_from(NAMES), max_size=30))
