@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from loopworth.agents.briefing import briefed, catalogue, unasked, words
@@ -29,7 +29,7 @@ from loopworth.tools.tool import Tool
 LABEL = re.compile(r"^[ \t]*\**(thought|action|answer|final answer|observation)\**[ \t]*:\**[ \t]*", re.I | re.M)
 TOOL = re.compile(r"[`*]*([\w.-]+)[`*]*")
 INPUT = re.compile(r"\s*\**(?:action )?(?:input|arguments)\**[ \t]*:\**[ \t]*", re.I)
-OBJECT = re.compile(r"\s*\(?\s*(?:```\w*\s*)?(?=\{)")
+OBJECT = re.compile(r"\s*(?:\(\s*)?(?:```\w*\s*)?(?=\{)")
 FENCE = "```"
 FIRST_ONLY = "Only the first action of a reply is carried out: end the reply after it."
 
@@ -122,24 +122,25 @@ def results(observations: Sequence[Observation], note: str) -> list[Message]:
 
 def first(text: str) -> Said | None:
     """The first action or answer of a reply."""
-    return next((said for label, said in spoken(text) if not example(text, label.start(), said.end)), None)
+    labels = [(label.start(), label.end(), label[1].lower()) for label in LABEL.finditer(text)]
+    made_up = [start for start, _, word in labels if word == "observation"]
+    passed = 0
+    for start, end, word in labels:
+        if start < passed or word in ("thought", "observation"):
+            continue
+        after = next((at for at in made_up if at >= end), len(text))
+        fenced = text.count(FENCE, passed, start) % 2 == 1
+        said = action(text, end) if word == "action" else answer(text, end, after, fenced)
+        if not (fenced and example(text, said.end, after)):
+            return said
+        passed = text.index(FENCE, said.end) + len(FENCE)
+    return None
 
 
-def spoken(text: str) -> Iterator[tuple[re.Match[str], Said]]:
-    for label in LABEL.finditer(text):
-        match label[1].lower():
-            case "action":
-                yield label, action(text, label.end())
-            case "answer" | "final answer":
-                yield label, answer(text, label.start(), label.end())
-
-
-def example(text: str, start: int, end: int) -> bool:
-    """Whether what stands between is in a code fence that the text goes on after."""
-    if text.count(FENCE, 0, start) % 2 == 0:
-        return False
-    after = text[end : following(text, end)].strip()
-    return bool(after.removeprefix(FENCE).strip())
+def example(text: str, end: int, after: int) -> bool:
+    """Whether the code fence around what ends here is closed, and the text goes on after it."""
+    close = text.find(FENCE, end, after)
+    return close >= 0 and bool(text[close + len(FENCE) : after].strip())
 
 
 def action(text: str, start: int) -> Said:
@@ -168,18 +169,11 @@ def decoded(text: str, start: int) -> int:
 DECODER = json.JSONDecoder()
 
 
-def answer(text: str, label: int, start: int) -> Said:
+def answer(text: str, start: int, after: int, fenced: bool) -> Said:
     """The answer whose label ends at `start`: up to an observation that the model made up, or its fence's end."""
-    end = following(text, start)
-    fence = text.find(FENCE, start, end)
-    if fence >= 0 and text.count(FENCE, 0, label) % 2:
-        end = fence
+    close = text.find(FENCE, start, after) if fenced else -1
+    end = close if close >= 0 else after
     return Said(None, text[start:end].strip(), end)
-
-
-def following(text: str, start: int) -> int:
-    """Where the next observation begins, or the text ends."""
-    return next((one.start() for one in LABEL.finditer(text, start) if one[1].lower() == "observation"), len(text))
 
 
 def line_end(text: str, start: int) -> int:

@@ -18,7 +18,7 @@ from loopworth.runs.world import Live
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import compile
 from tests.cli.kit import command
-from tests.endpoint import FakeEndpoint
+from tests.endpoint import FakeEndpoint, Received, said
 from tests.examples.kit import EXAMPLES, clerk, copied
 
 LOOKUP = EXAMPLES / "lookup"
@@ -98,6 +98,33 @@ def test_a_perfect_model_is_right_in_every_arm(tmp_path: pathlib.Path) -> None:
     assert all(trial["right"] for trial in result["trials"])
     assert result["verdict"]["holder"] == "regex"
     assert len(fake.requests) == 24 + 8 * (2 + 3 + 4) + 8 * (3 + 4 + 5)
+
+
+def talker(received: Received) -> dict[str, Any]:
+    """Plays every task without a mistake in the protocol that the request's brief explains."""
+    if "response_format" in received.body:
+        return clerk(received)
+    brief, *messages = (message["content"] for message in received.body["messages"])
+    start = max(n for n, text in enumerate(messages) if text.startswith("What is"))
+    codes = re.findall(r"[A-Z]{3}-[0-9]{2}", messages[start])
+    field = re.findall("budget|staff|duration", messages[start])[0]
+    found = [int(text) for text in re.findall(r'Observation: \{"value":(\d+)\}', "\n".join(messages[start:]))]
+    thought = "Thought: one after the other.\n" if "Thought:" in brief else ""
+    if len(found) < len(codes):
+        action = json.dumps({"code": codes[len(found)], "field": field})
+        return said(f'{thought}Action: lookup {action}\nObservation: {{"value": 0}}\nAnswer: 0')
+    return said(f"{thought}Answer: {sum(found)}")
+
+
+def test_a_perfect_model_is_right_in_every_protocol(tmp_path: pathlib.Path) -> None:
+    """Also one that makes up its observations; each arm says what it spoke, and the runs end by themselves."""
+    with FakeEndpoint(last=talker) as fake:
+        done = command("compare", copied(tmp_path, "lookup", fake.base_url) / "protocols.yaml", "--json")
+    assert done.exit_code == 0, done.stderr
+    arms = json.loads(done.stdout)["arms"]
+    assert [arm["protocols"] for arm in arms] == [["json"], ["text"], ["react"]]
+    assert [arm["exits"] for arm in arms] == [{"success": 24}] * 3
+    assert [arm["accuracy"]["right"] for arm in arms] == [24] * 3
 
 
 @pytest.mark.weights
