@@ -202,9 +202,13 @@ class Budget:
                     if self.above is None and most is not None and failures >= most:
                         self.hit, self.failing = "tool_failures", seen.tool
 
-    def deadline(self) -> tuple[float, Budget] | None:
-        """When the first `time` limit of the chain ends, on the run's clock, and whose it is."""
-        ends = [(b.start + b.limits.time, b) for b in self.chain() if b.limits.time is not None]
+    def deadline(self, again: float | None = None) -> tuple[float, Budget] | None:
+        """When the first `time` limit of the chain ends, on the run's clock, and whose it is.
+
+        `again`: this budget's own time begins anew then.
+        """
+        starts = [(b.start if again is None or b is not self else again, b) for b in self.chain()]
+        ends = [(start + b.limits.time, b) for start, b in starts if b.limits.time is not None]
         return min(ends, key=lambda end: end[0]) if ends else None
 
 

@@ -206,7 +206,7 @@ class Effects:
         else:
             reply = await self.ask(id, asked, request, beyond)
         if reply.finish in BAD_FINISH:
-            raise self.ended(reply, request, beyond)
+            raise self.ended(reply, request)
         return reply
 
     def answered(self, id: str, request: Request, reply: Reply, began: float) -> Reply:
@@ -223,9 +223,9 @@ class Effects:
         """Admit, call, settle, tell, keep: the live half of `model`. What was paid is told before the run can end."""
         hold = await self.admit(id, asked, request, beyond)
         began, usage = self.clock(), cut_short(hold)
-        request = msgspec.structs.replace(request, max_tokens=hold.output)
+        request, due = msgspec.structs.replace(request, max_tokens=hold.output), self.deadline(beyond)
         try:
-            reply = hide(await self.within(id, request, self.deadline(beyond), hold))
+            reply = hide(await self.within(id, request, due, hold))
             usage = reply.usage
         except (Stop, asyncio.CancelledError) as end:
             finish = end.exit if isinstance(end, Stop) else "cancelled"
@@ -235,7 +235,9 @@ class Effects:
             raise
         finally:
             self.budget.settle(hold, usage)
-        if None in (usage.input, usage.output, usage.usd) or (hold.limit and reply.finish == "length"):
+        if reply.finish == "time_limit" and due is not None:
+            hold = msgspec.structs.replace(hold, limit="time_limit", owner=due[1].path)
+        if None in (usage.input, usage.output, usage.usd) or (hold.limit and reply.finish in ("length", "time_limit")):
             reply = msgspec.structs.replace(reply, held=hold)
         self.answered(id, request, reply, began)
         await self.keep(id, asked, "model", reply, began)
@@ -253,9 +255,8 @@ class Effects:
             raise
 
     def deadline(self, beyond: bool = False) -> tuple[float, Budget] | None:
-        """When the time for an effect is over, and by whose limit."""
-        budget = self.budget.above if beyond else self.budget
-        return None if budget is None else budget.deadline()
+        """When the time for an effect is over, and by whose limit; a last word has as long as its budget had, again."""
+        return self.budget.deadline(self.clock() if beyond else None)
 
     async def within(self, id: str, request: Request, end: tuple[float, Budget] | None, hold: Hold) -> Reply:
         """Call the model; it stops itself at the deadline, and is cut a little after."""
@@ -269,15 +270,12 @@ class Effects:
         except TimeoutError:
             return Reply({}, finish="time_limit", usage=cut_short(hold), seconds=self.clock() - began)
 
-    def ended(self, reply: Reply, request: Request, beyond: bool) -> Stop:
+    def ended(self, reply: Reply, request: Request) -> Stop:
         """The stop that a reply's bad finish means."""
         exit: Exit = BAD_FINISH[reply.finish]
-        if exit == "time_limit":
-            end = self.deadline(beyond)
-            return Stop(exit, end[1].path if end else None, reply.note or (end[1].words(exit) if end else ""))
-        if exit == "truncated" and (limit := reply.held.limit):
+        if exit in ("truncated", "time_limit") and (limit := reply.held.limit):
             owner = next(b for b in self.budget.chain() if b.path == reply.held.owner)
-            return owner.stop(limit, f", which left {reply.held.output} tokens for the reply")
+            return owner.stop(limit, f", which left {reply.held.output} tokens for the reply" * (exit == "truncated"))
         return Stop(exit, None, reply.note or reply.text[:400] or words(exit, request))
 
     async def tool(self, name: str, call: ToolCall) -> Observation:

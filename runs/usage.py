@@ -64,13 +64,15 @@ class Quote(Value, frozen=True):
     each: float = 0.0
 
 
-Metered: TypeAlias = Literal["token_limit", "cost_limit"]
+Metered: TypeAlias = Literal["token_limit", "cost_limit", "time_limit"]
+"""The exit reasons of limits that can cut a reply."""
 
 
 class Hold(Value, frozen=True):
     """What a budget holds for a model call until it says what it used. `output` is the most it may write.
 
-    Where a limit left it less than it wanted, `limit` is the exit reason of that limit, and `owner` the budget's path.
+    Where a limit left it less than it wanted, or cut it, `limit` is the exit reason of that limit, and `owner` the
+    budget's path.
     """
 
     input: int = 0

@@ -1,7 +1,10 @@
 """Whatever an endpoint answers, a loop ends in an exit reason, with a readable record, and a replay ends the same."""
 
+from __future__ import annotations
+
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -15,7 +18,6 @@ from loopworth.agents.protocols import PROTOCOLS
 from loopworth.models import ModelSpec
 from loopworth.models.chat import ChatModel
 from loopworth.models.endpoint import Endpoint
-from loopworth.models.wire import decode
 from loopworth.runs.budget import Budget, Limits
 from loopworth.runs.effects import Effects, execute
 from loopworth.runs.events import ModelCalled, ToolCalled
@@ -32,42 +34,38 @@ from tests.agents.kit import TOOLS
 from tests.workflows.played import untimed
 
 
-class Bodies(Endpoint):
-    """A server that gives these answers (status, body) in order, and then plain text; nothing goes over a wire."""
+class Client:
+    """In place of the HTTP client: gives these answers (status, body) in order, and then plain text."""
 
     def __init__(self, answers: list[tuple[int, Any]]) -> None:
-        super().__init__("http://127.0.0.1:9/v1", sleep=self.nap)
         self.answers = answers
 
-    async def nap(self, seconds: float) -> None:
-        """No time passes."""
-
-    def connect(self) -> None:
-        self._slots = asyncio.Semaphore(9)
-
-    async def attempt(self, body: bytes, exchange: Any, seconds: float, dialect: Any) -> Any:
-        exchange.begin(dialect.gather())
+    async def post(self, url: str, **_: Any) -> Response:
         status, said = self.answers.pop(0) if self.answers else (200, wire({"content": "done"}))
-        value = read(said)
-        if (found := dialect.trouble(status, value, {}, 0.0)) is not None:
-            return exchange.failed(found)
-        exchange.note(status)
-        return value
+        return Response(status, said if isinstance(said, bytes) else json.dumps(said).encode())
 
 
-def read(said: Any) -> Any:
-    """A body as it comes out of the client: JSON, or the text of what is none."""
-    content = said if isinstance(said, bytes) else json.dumps(said).encode()
-    try:
-        return decode(content)
-    except ValueError:
-        return content.decode("utf-8", "replace")
+class Response:
+    def __init__(self, status: int, content: bytes) -> None:
+        self.status_code, self.content, self.headers = status, content, dict[str, str]()
+
+    async def aiter_bytes(self) -> AsyncIterator[bytes]:
+        for start in range(0, len(self.content), 4096):
+            yield self.content[start : start + 4096]
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+async def nap(seconds: float) -> None:
+    """No time passes."""
 
 
 class Model(ChatModel):
     """Keeps what it was asked and what it said it used; what it is asked is a conversation, or the test fails."""
 
-    def __init__(self, server: Endpoint) -> None:
+    def __init__(self, answers: list[tuple[int, Any]]) -> None:
+        server = Endpoint("http://127.0.0.1:9/v1", client=Client(answers), sleep=nap)
         super().__init__(ModelSpec("vllm/m", base_url=server.base_url, retries=1), server)
         self.used, self.strange = Usage(), list[str]()
 
@@ -158,7 +156,7 @@ LIMITS = st.builds(
 
 
 def played(loop: Loop, answers: list[Any], limits: Limits) -> tuple[Outcome, Model, MemoryJournal]:
-    model, journal = Model(Bodies(list(answers))), MemoryJournal()
+    model, journal = Model(list(answers)), MemoryJournal()
     fx = Effects(Live({"m": model}), journal, Budget(limits), Toolbox(loop.tools))
     return asyncio.run(execute(loop, {}, fx)), model, journal
 

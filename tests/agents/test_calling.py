@@ -11,7 +11,7 @@ from loopworth.models import ScriptedModel
 from loopworth.runs.budget import Budget, Limits
 from loopworth.runs.effects import Effects, execute
 from loopworth.runs.events import ToolCalled
-from loopworth.runs.message import ToolCall
+from loopworth.runs.message import Reply, ToolCall
 from loopworth.runs.outcome import Outcome, Stop
 from loopworth.runs.world import Live
 from loopworth.tools.python import python_tool
@@ -134,3 +134,20 @@ def test_failures_count_by_tool_and_a_success_between_does_not_forget_them():
     assert (outcome.exit, outcome.answer) == ("success", "done")
     outcome, _ = run(make(tools=tools), *replies, calls(("other", {"tool": "x", "n": 5})), "done")
     assert (outcome.exit, outcome.note) == ("tool_failures", "other failed 3 times")
+
+
+def test_a_last_word_has_no_more_time_than_the_run_had():
+    """A server that has gone silent holds the run up once more for its limit, and not for as long as it likes."""
+
+    class Silent(ScriptedModel):
+        async def reply(self, request, seconds, id=""):
+            self.requests.append(request)
+            self.seconds.append(seconds)
+            return Reply({}, finish="time_limit", seconds=seconds or 0.0)
+
+    model = Silent([])
+    model.seconds = []
+    outcome, _ = run(make(on_limit=LAST), model, limits=Limits(turns=9, time=5.0))
+    assert (outcome.exit, outcome.answer, len(model.requests)) == ("time_limit", None, 2)
+    assert outcome.note.startswith("time: 5s; the last word was no answer: time_limit")
+    assert model.seconds == [pytest.approx(5.0, abs=0.5)] * 2
