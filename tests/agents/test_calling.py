@@ -139,15 +139,15 @@ def test_failures_count_by_tool_and_a_success_between_does_not_forget_them():
 def test_a_last_word_has_no_more_time_than_the_run_had():
     """A server that has gone silent holds the run up once more for its limit, and not for as long as it likes."""
 
-    class Silent(ScriptedModel):
-        async def reply(self, request, seconds, id=""):
-            self.requests.append(request)
-            self.seconds.append(seconds)
-            return Reply({}, finish="time_limit", seconds=seconds or 0.0)
+    now, seconds_left = [0.0], []
 
-    model = Silent([])
-    model.seconds = []
-    outcome, _ = run(make(on_limit=LAST), model, limits=Limits(turns=9, time=5.0))
-    assert (outcome.exit, outcome.answer, len(model.requests)) == ("time_limit", None, 2)
+    class Silent:
+        async def reply(self, request, seconds):
+            seconds_left.append(seconds)
+            now[0] += seconds
+            return Reply({}, finish="time_limit", seconds=seconds)
+
+    fx = Effects(Live({"m": Silent()}, clock=lambda: now[0]), None, Budget(Limits(turns=9, time=5.0)), Toolbox(TOOLS))
+    outcome = asyncio.run(execute(make(on_limit=LAST), {"q": "hi"}, fx))
+    assert (outcome.exit, outcome.answer, seconds_left) == ("time_limit", None, [5.0, 5.0])
     assert outcome.note.startswith("time: 5s; the last word was no answer: time_limit")
-    assert model.seconds == [pytest.approx(5.0, abs=0.5)] * 2
