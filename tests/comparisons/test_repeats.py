@@ -132,6 +132,16 @@ def test_what_is_shown_depends_on_the_runs_and_not_on_when_they_end(ends: list[i
     assert found[0] == found[1]
 
 
+def test_runs_that_say_nothing_of_their_arm_show_nothing() -> None:
+    """An endpoint that is always down does the same every time; nor does its rerun count."""
+    given = comparison([arm("a", Says(str))], 3, repeats=3)
+    broken, whole = Alike(given), Alike(given)
+    for planned in plan(given, ("a",), 3):
+        broken.take(tried(planned, Outcome(None, "provider_error"), None))
+        whole.take(msgspec.structs.replace(tried(planned, Outcome("x"), None, attempt=1), right=True))
+    assert broken.shown == whole.shown == set()
+
+
 def test_what_samples_is_told_by_its_temperature() -> None:
     """The embedded model is at 0 unless a file says otherwise; an endpoint's own temperature is not known."""
     assert not samples(ModelSpec("local/smollm2-135m"))
