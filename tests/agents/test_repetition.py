@@ -1,11 +1,16 @@
 """Going round in circles is found, and only that."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loopworth.agents.repetition import Repetition, Watch
 from loopworth.runs.message import ToolCall
+from loopworth.runs.world import Decision
+from loopworth.tools.gate import Gate
+from tests.agents.kit import TOOLS, calls, make, run
 
 
 def call(tool, arguments='{"n": 1}'):
@@ -67,3 +72,42 @@ def test_a_call_that_differs_from_the_last_four_always_runs(tools):
     for tool in tools:
         watch.see(call(tool))
     assert watch.see(call("new")) is None
+
+
+async def rejects(question, id):
+    return Decision("reject", "me", note="no")
+
+
+@pytest.mark.parametrize(
+    ("bad", "status"),
+    [
+        (("look", {}), "unknown_tool"),
+        (("lookup", {"cod": 1}), "invalid_arguments"),
+        (("lookup", "{"), "invalid_arguments"),
+        (("pay", {"amount": 1}), "rejected"),
+    ],
+)
+def test_calls_that_are_never_made_count_like_any_other(bad, status):
+    """An unknown tool, arguments that are not accepted, a person's no: asking again is a circle all the same."""
+    tools = {**TOOLS, "pay": replace(TOOLS["pay"], gates=(Gate(),))}
+    outcome, model = run(make(tools=tools), *[calls(bad)] * 5, ask=rejects)
+    assert (outcome.exit, len(model.requests)) == ("repetition", 3)
+    assert [seen.status for seen in outcome.calls] == [status, "repeated", "repeated"]
+    assert outcome.note.startswith(f"{bad[0]}(")
+    assert outcome.note.endswith("was called 3 times")
+
+
+def test_a_note_shows_no_more_of_long_arguments_than_can_be_read():
+    """They may be a whole file."""
+    said, stopped = verdicts([call("write", {"text": "x" * 9000})] * 3)
+    assert said[-1] == "repeated"
+    assert len(stopped) < 400
+
+
+def test_a_round_that_was_forgotten_is_none():
+    """What is out of the model's sight is no circle: the count begins anew behind it."""
+    watch = Watch(Repetition(), {})
+    for _ in range(2):
+        watch.see(call("a"))
+    watch.forget(2)
+    assert [watch.see(call("a")) and "repeated" for _ in range(3)] == [None, "repeated", "repeated"]
