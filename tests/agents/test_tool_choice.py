@@ -1,8 +1,11 @@
 """`tool_choice` holds, whatever the endpoint does with it."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from loopworth.agents.tool_choice import FIRST
+from loopworth.agents.tool_choice import FIRST, called
+from loopworth.runs.budget import Limits
 from loopworth.runs.outcome import Outcome
 from tests.agents.kit import DONE, calls, make, results, run
 
@@ -75,3 +78,23 @@ def test_a_run_says_which_protocol_it_spoke(protocol, answer):
     assert Outcome().protocols == ()
     cut, _ = run(make(protocol=protocol), {"text": "…", "finish": "length"})
     assert (cut.exit, cut.protocols) == ("truncated", (protocol,))
+
+
+NATIVE = [LOOK, SUBMIT, calls(("nope", {})), calls(("submit", {"answer": "x"})), "2", "two"]
+JSON = ['{"tool": "lookup", "arguments": {"code": "AB"}}', '{"answer": 2}', '{"tool": "nope"}', '{"answer": "x"}', "2"]
+LINES = ['Action: lookup {"code": "AB"}', "Answer: 2", "Action: nope", "Answer: x", "2", "Action: lookup\nAnswer: 2"]
+REPLIES = {"native": NATIVE, "json": JSON, "text": LINES, "react": LINES}
+
+
+@given(st.data(), st.sampled_from(list(REPLIES)), st.sampled_from(["required", "required_first"]))
+def test_no_answer_passes_the_rule(data, protocol, rule):
+    """Whatever a model says, in whatever order: it looked before it answered, or every turn was a call; and the run
+    ends for a reason of its own."""
+    replies = data.draw(st.lists(st.sampled_from(REPLIES[protocol]), min_size=6, max_size=6))
+    outcome, model = run(make("int", "submit", protocol, tool_choice=rule), *replies, limits=Limits(turns=6))
+    assert outcome.exit in ("success", "unparsable", "repetition", "turn_limit")
+    if rule == "required_first":
+        assert outcome.exit != "success" or any(called(seen) for seen in outcome.calls)
+    elif protocol == "native":
+        said = [reply for reply in replies[: len(model.requests)] if isinstance(reply, str)]
+        assert outcome.exit != "success" or replies[len(model.requests) - 1] not in said
