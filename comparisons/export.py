@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.curve import Curve
 from loopworth.comparisons.provenance import Source, Sources, every, told, weakest
 from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, ControlFigures, Figures, Recovery, Report, report
@@ -58,6 +59,8 @@ def document(result: Result) -> dict[str, Any]:
         "batching": [batch(one, origin[one.arm]) for one in found.batching],
         "differences": [] if verdict is None else verdict["arms"],
         "verdict": verdict,
+        "contrasts": [beside(one, every((origin[one.arm], origin[one.against]))) for one in found.contrasts],
+        "any_differ": found.differ and told(found.differ._asdict(), every(origin.values()).counts),
         "recoveries": [recovery(one, origin[one.arm]) for one in found.recoveries],
         "controls": [control(one, origin[one.of]) for one in found.controls],
         "stopped_early": stopped_early(result, origin),
@@ -82,6 +85,10 @@ def judged(verdict: Verdict, origin: Mapping[str, Sources], rule: Rule) -> dict[
 
 def spent(found: End | StepCost, source: Sources) -> dict[str, Any]:
     return told(msgspec.structs.asdict(found), source.counts, tokens=source.tokens, usd=source.usd)
+
+
+def beside(found: Contrast, source: Sources) -> dict[str, Any]:
+    return told(msgspec.structs.asdict(found), source.counts, usd=source.usd, usd_per_right=source.usd)
 
 
 def batch(found: Batching, source: Sources) -> dict[str, Any]:

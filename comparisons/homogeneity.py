@@ -32,6 +32,20 @@ def chi2_homogeneity(k: Sequence[int], n: Sequence[int]) -> ChiSquare | None:
     return ChiSquare(float(found.statistic), int(found.dof), float(found.pvalue))
 
 
+def cochran_q(table: Sequence[Sequence[int]]) -> ChiSquare | None:
+    """The test that several arms are right equally often on the same tasks: a row of 0 and 1 for each task, one place
+    for each arm. None where no task parts them. Cochran 1950, Biometrika 37:256."""
+    rows, k = [sum(row) for row in table], len(table[0]) if table else 0
+    spread = sum(k * row - row * row for row in rows)
+    if spread == 0:
+        return None
+    from scipy.special import chdtrc  # scipy takes a while to load
+
+    columns = [sum(row[place] for row in table) for place in range(k)]
+    q = (k - 1) * (k * sum(one * one for one in columns) - sum(rows) ** 2) / spread
+    return ChiSquare(float(q), k - 1, float(chdtrc(k - 1, q)))
+
+
 def holm(p: Sequence[float]) -> list[float]:
     """Holm's adjusted p-values, in the order given. Holm 1979, Scand J Stat 6:65."""
     adjusted, reached = [0.0] * len(p), 0.0

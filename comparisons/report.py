@@ -11,15 +11,17 @@ from typing import Any
 from loopworth.comparisons import spending
 from loopworth.comparisons.arms import FOREIGN, Arm
 from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.contrast import Contrast, any_differ, contrasts
 from loopworth.comparisons.controls import Controlled
 from loopworth.comparisons.curve import Curve, Point, curve
 from loopworth.comparisons.faults import told_of
+from loopworth.comparisons.homogeneity import ChiSquare
 from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
 from loopworth.comparisons.provenance import Sources, sources
 from loopworth.comparisons.quantiles import latency, quantile
 from loopworth.comparisons.reliability import pass_shares
 from loopworth.comparisons.repeats import PROBES, shown_alike
-from loopworth.comparisons.result import Result, Spared, by_task
+from loopworth.comparisons.result import Result, Spared, by_task, measured
 from loopworth.comparisons.sentences import counted
 from loopworth.comparisons.spending import Batching, End, Seen, StepCost
 from loopworth.comparisons.trial import Trial
@@ -149,6 +151,8 @@ class Report(Value, frozen=True):
     seen: tuple[Seen, ...]
     batching: tuple[Batching, ...]
     recoveries: tuple[Recovery, ...]
+    contrasts: tuple[Contrast, ...]
+    differ: ChiSquare | None
     warnings: tuple[str, ...]
     words: str
 
@@ -156,6 +160,7 @@ class Report(Value, frozen=True):
 def report(result: Result) -> Report:
     """The figures of a comparison."""
     arms = tuple(arm_figures(result, arm) for arm in result.comparison.arms)
+    found = measured(result.comparison, result.final) if result.verdict is not None else ()
     levels, runs = tuple(leveled(result)), {arm.name: shown_trials(result, arm.name) for arm in result.comparison.arms}
     return Report(
         arms=arms,
@@ -168,6 +173,8 @@ def report(result: Result) -> Report:
         seen=tuple(seen for name, trials in runs.items() if (seen := spending.seen(name, trials))),
         batching=tuple(one for arm in result.comparison.arms if (one := spending.batching(arm, runs[arm.name]))),
         recoveries=tuple(one for name, trials in runs.items() for one in recoveries(result, name, trials)),
+        contrasts=() if result.verdict is None else contrasts(found, result.verdict),
+        differ=None if any(arm.selected for arm in arms) else any_differ(found),
         warnings=tuple(warnings(result, arms)),
         words=words(result),
     )

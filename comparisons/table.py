@@ -9,6 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from loopworth.comparisons import curve
+from loopworth.comparisons.ratios import Ratio
 from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, Level, Report, report, spared_words
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.sentences import counted, percent
@@ -30,6 +32,7 @@ def render(result: Result) -> RenderableType:
         *spending_tables(found),
         *routes_tables(found),
         *recovery_table(found),
+        *contrasts_table(found),
         *differences(result),
         *controls_table(found),
         Group(*remarks(result, found)),
@@ -312,6 +315,28 @@ def differences(result: Result) -> Iterable[RenderableType]:
     for one in verdict.arms:
         yield Text(shown(f"{models(result, one)}{one.words}", 4 * LONGEST) + "\n")
     yield Text("verdict: ", style="bold").append(verdict.token).append(f" — {shown(verdict.words)}\n", style="not bold")
+
+
+def contrasts_table(found: Report) -> Iterable[RenderableType]:
+    """Cost and time beside the arm that each was compared with, and whether any of several arms differ at all."""
+    if found.differ is not None:
+        test = f"{found.differ.statistic:.2f}, {found.differ.df} df, p {curve.chance(found.differ.p)}"
+        yield Text(f"do any of the arms differ? Cochran's Q {test}\n")
+    if not any(one.usd or one.seconds for one in found.contrasts):
+        return
+    made = table(
+        "arm", "against", "cost, times", "95 %", "time, times", "95 %", "cost a right answer, times", "p", left=2
+    )
+    for one in found.contrasts:
+        each = number(one.usd_per_right) if one.any_right else "no correct answer"
+        cells = [shown(one.arm), shown(one.against), *times(one.usd), *times(one.seconds), each, number(one.holm)]
+        made.add_row(*map(Text, cells))
+    yield headed("cost and time beside the arm that held the place: descriptive; p is McNemar's, by Holm", made)
+
+
+def times(found: Ratio | None) -> tuple[str, str]:
+    """How many times as much, with its interval; "-" where it is unknown or over nothing."""
+    return ("-", "-") if found is None else (number(found.ratio), "{:.3g}-{:.3g}".format(*found.interval))
 
 
 def difference_row(one: ArmVerdict) -> list[str]:

@@ -162,11 +162,14 @@ def decide(
 
 def known(arm: Measured) -> Measured:
     """The arm with what is no number (NaN, infinity) taken for what it is: unknown."""
-    number = lambda value: value if value is not None and isfinite(value) else None
-    right = {task: number(value) for task, value in arm.right.items()}
-    usd = {task: number(value) for task, value in arm.usd.items()}
+    right = {task: finite(value) for task, value in arm.right.items()}
+    usd = {task: finite(value) for task, value in arm.usd.items()}
     seconds = {task: value for task, value in arm.seconds.items() if isfinite(value)}
     return msgspec.structs.replace(arm, right=right, usd=usd, seconds=seconds)
+
+
+def finite(value: float | None) -> float | None:
+    return value if value is not None and isfinite(value) else None
 
 
 def paired(arm: Measured, holder: Measured, rule: Rule, clusters: Mapping[str, str] | None = None) -> Pairs:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import exp
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.comparisons.homogeneity import chi2_homogeneity, fisher_two_sided, holm
+from loopworth.comparisons.homogeneity import chi2_homogeneity, cochran_q, fisher_two_sided, holm
 
 
 def test_the_reference_experiments_tests_come_out() -> None:
@@ -23,6 +26,27 @@ def test_equal_answers_have_no_test() -> None:
     assert chi2_homogeneity([5, 5], [5, 5]) is None
     assert chi2_homogeneity([0, 0], [5, 5]) is None
     assert chi2_homogeneity([1, 0], [5, 0]) is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), max_size=40))
+def test_cochrans_q_of_two_arms_is_mcnemars_chi_square(table: list[tuple[int, int]]) -> None:
+    """(b - c)² / (b + c); None where no task parts them."""
+    found, b, c = cochran_q(table), table.count((1, 0)), table.count((0, 1))
+    if not b + c:
+        assert found is None
+        return
+    assert found is not None
+    assert found.statistic == pytest.approx((b - c) ** 2 / (b + c))
+    assert found.df == 1
+
+
+def test_cochrans_q_of_three_arms_comes_out_by_hand() -> None:
+    """Columns of 4, 2 and 1, rows of 2, 1, 2, 0 and 2: 2 · (3 · 21 - 49) / (21 - 13); ties add nothing."""
+    table = [[1, 1, 0], [1, 0, 0], [1, 1, 0], [0, 0, 0], [1, 0, 1]]
+    found = cochran_q(table)
+    assert found is not None
+    assert (found.statistic, found.df, found.p) == (3.5, 2, pytest.approx(exp(-1.75)))
+    assert cochran_q([*table, [1, 1, 1], [0, 0, 0]]) == found
 
 
 @given(st.lists(st.floats(0, 1), max_size=10))

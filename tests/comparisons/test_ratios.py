@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.comparisons.ratios import cost_per_correct, cost_per_correct_ratio, ratio_of_means
+from loopworth.comparisons.ratios import cost_per_correct, cost_per_correct_ratio, ratio_of_means, ratio_of_means_bca
 
 AMOUNTS = st.lists(st.tuples(st.floats(0.01, 100), st.floats(0.01, 100)), min_size=2, max_size=40)
 
@@ -35,3 +35,8 @@ def test_cost_per_correct_answer_needs_one() -> None:
     assert cost_per_correct(1.5, 0) is None
     assert cost_per_correct_ratio(1.0, 2, 1.0, 0) is None
     assert cost_per_correct_ratio(1.0, 2, 0.0, 5) is None
+
+
+def test_a_bootstrap_of_what_never_varies_is_a_point() -> None:
+    """No resample differs: the ratio itself, and no warning."""
+    assert ratio_of_means_bca([2.0, 4.0], [1.0, 2.0]) == (2.0, 2.0)
