@@ -48,18 +48,19 @@ class Loop:
     async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
         log = Transcript(fx)
         log.add(*self.protocol.open(self.opening(input)))
+        choice = Choice(self.tool_choice, bool(self.tools))
         try:
-            return Outcome(await self.turns(log, fx))
+            return Outcome(await self.turns(log, fx, choice))
         except Stop as stop:
             if not mine(stop, fx):
                 raise
             return await self.on_limit(stop, log, fx)
         finally:
-            fx.emit(Spoke(fx.id, self.protocol.name, self.model, len(self.tools)))
+            ignored = choice.ignored if self.protocol.tools else 0
+            fx.emit(Spoke(fx.id, self.protocol.name, self.model, len(self.tools), ignored))
 
-    async def turns(self, log: Transcript, fx: Effects) -> Any:
+    async def turns(self, log: Transcript, fx: Effects, choice: Choice) -> Any:
         """Turns until there is an answer. A turn's number names its effects and is never used again."""
-        choice = Choice(self.tool_choice, bool(self.tools))
         past = Watch(self.on_repeat, {name: tool.repeatable for name, tool in self.tools.items()})
         calling = Calling(self.tools, self.protocol.submit, past, self.parallel, self.rollback)
         memory = Memory(log, self.protocol.show, past, self.compact)

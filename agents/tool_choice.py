@@ -19,11 +19,12 @@ FIRST = "Call one of the tools before you give the answer."
 class Choice:
     """One run's rule. `required`: every turn is a call or, where the protocol has a form for it, the answer in that
     form; text is never taken for the answer. `required_first`: no answer, by `submit` neither, before a tool was
-    called."""
+    called. `ignored` counts the turns without a call where one was required."""
 
     def __init__(self, rule: Rule, tools: bool) -> None:
         self.required = rule == "required" and tools
         self.first = rule == "required_first" and tools
+        self.ignored = 0
 
     @property
     def word(self) -> str:
@@ -32,6 +33,7 @@ class Choice:
 
     def held(self, read: Read, told: Told) -> tuple[Read, Told]:
         """A turn under the rule: what it came to, and what its calls are told."""
+        self.ignored += self.word == "required" and not told.observations
         if not self.first or told.instead:
             return read, told
         self.first = not any(called(seen) for seen in told.observations)

@@ -91,11 +91,13 @@ class Compacted(Event, frozen=True):
 
 
 class Spoke(Event, frozen=True):
-    """A loop ended: the protocol that it spoke with the model, and how many tools it offered."""
+    """A loop ended: the protocol that it spoke with the model, and how many tools it offered. `ignored` counts the
+    replies without a call where the endpoint was told that one is required."""
 
     protocol: str = ""
     model: str = ""
     tools: int = 0
+    ignored: int = 0
 
 
 class GuardTripped(Event, frozen=True):

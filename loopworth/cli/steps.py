@@ -94,8 +94,9 @@ def noted(event: AnyEvent) -> Text | None:
             return mark(at, f"limit hit: {limit}" + (f" of {owner}" if owner else ""))
         case RouteTaken(at, label, rule):
             return mark(at, f"took the route {label} ({rule})")
-        case Spoke(at, protocol):
-            return mark(at, f"the loop spoke the protocol {protocol}")
+        case Spoke(at, protocol, ignored=ignored):
+            words = f"; {ignored} of the replies ignored tool_choice" * (ignored > 0)
+            return mark(at, f"the loop spoke the protocol {protocol}{words}")
         case GateDecided(at, choice, by):
             return mark(at, f"decided: {choice}" + (f" by {by}" if by else ""))
         case _:

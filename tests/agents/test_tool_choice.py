@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from loopworth.agents.tool_choice import FIRST, called
 from loopworth.runs.budget import Limits
+from loopworth.runs.events import Spoke
 from loopworth.runs.outcome import Outcome
 from tests.agents.kit import DONE, calls, make, results, run
 
@@ -78,6 +79,15 @@ def test_a_run_says_which_protocol_it_spoke(protocol, answer):
     assert Outcome().protocols == ()
     cut, _ = run(make(protocol=protocol), {"text": "…", "finish": "length"})
     assert (cut.exit, cut.protocols) == ("truncated", (protocol,))
+
+
+@pytest.mark.parametrize(("protocol", "ignored"), [("native", 1), ("json", 0)])
+def test_a_run_says_how_often_the_endpoint_ignored_the_choice(protocol, ignored):
+    """Only where it was told: without tools in the request there is no choice to take."""
+    replies = {"native": ["2", LOOK, SUBMIT], "json": ["2", JSON[0], JSON[1]]}[protocol]
+    outcome, _ = run(make("int", "submit", protocol, tool_choice="required"), *replies)
+    assert outcome.answer == 2
+    assert [event.ignored for event in outcome.events if isinstance(event, Spoke)] == [ignored]
 
 
 NATIVE = [LOOK, SUBMIT, calls(("nope", {})), calls(("submit", {"answer": "x"})), "2", "two"]
