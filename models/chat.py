@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import msgspec
@@ -177,12 +178,20 @@ class ChatModel:
             return f"check that base_url is that of a server that speaks {self.dialect.name}, or try again later"
         if found.kind == "down" and found.code == "timeout":
             return "raise the model's `timeout`, or see what holds the server up"
+        if found.kind == "refused" and NO_TOOLS.search(found.message):
+            return "a model without tool calls may do with `protocol: json` or `text`"
         by_kind = {
             "down": "is the server running?",
             "busy": "lower the model's concurrency, or try again later",
             "broken": "try again later",
         }
         return by_status.get(found.status or 0) or by_kind.get(found.kind, "it will not take this request")
+
+
+NO_TOOLS = re.compile(
+    r"support.{0,30}\b(tools?|function calling)\b|\btools?\b.{0,40}(not support|unsupported|requires)", re.I
+)
+"""What an endpoint says whose model, or whose settings, know no tools."""
 
 
 def spent(usage: Usage, lost: int, most: int | None) -> Usage:

@@ -116,7 +116,7 @@ def trouble(
     """
     error = error_of(body, answers(body))
     if error is None and status < 400:
-        return None if answers(body) else Trouble("broken", no_answer(body), status=status)
+        return None if answers(body) else unanswered(status, body)
     error = error or {"message": plain(body)}
     codes = list(codes_of(error))
     real = status if status >= 400 else next((int(code) for code in codes if code.isdecimal()), None)
@@ -131,6 +131,15 @@ def trouble(
         message = f"{', '.join(found)}: {message}"
     shown = next((code for code in codes if not code.isdecimal()), "")
     return Trouble(kind, message, shown, real, after, str(error.get("param") or ""))
+
+
+def unanswered(status: int, body: Any) -> Trouble:
+    """The trouble of an answer that is neither an error nor a reply: a filter may have left nothing of it."""
+    feedback = body.get("promptFeedback") if isinstance(body, dict) else None
+    reason = feedback.get("blockReason") if isinstance(feedback, dict) else None
+    if found := sorted({*filtered(body), *([str(reason)] if reason else [])}):
+        return Trouble("content_filter", f"{', '.join(found)}: the prompt was filtered", status=status)
+    return Trouble("broken", no_answer(body), status=status)
 
 
 def no_answer(body: Any) -> str:

@@ -202,12 +202,54 @@ def test_a_schema_that_cannot_be_sent_is_said_in_words(dialect: str, error: Any)
     body = DIALECTS[dialect].body(ModelSpec("vllm/fake"), request, 64)
     change = asked(400, error, body)
     assert change is not None
-    assert change.words.endswith("the schema was said in words")
+    assert change.words.endswith("left out, and the schema said in words")
     found = change.changed(body)
     assert not found.keys() & {"response_format", "format", "output_config"}
     assert "fits this schema" in str(found["messages"][-1]["content"])
     assert "fits this schema" not in str(body["messages"])
     assert [message["role"] for message in found["messages"]] == ["user", "assistant", "user"]
+
+
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "f",
+        "parameters": {
+            "type": "object",
+            "properties": {"n": {"type": "integer", "minimum": 1}, "minimum": {"anyOf": [{"minimum": 2}]}},
+            "additionalProperties": False,
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("message", "keyword"),
+    [
+        ("Invalid JSON payload. Unknown name \"additionalProperties\" at 'tools[0]'", "additionalProperties"),
+        ("Invalid schema for function 'f': In context=('properties', 'n'), 'minimum' is not permitted.", "minimum"),
+    ],
+)
+def test_a_keyword_goes_from_the_schemas_and_from_no_name(message: str, keyword: str) -> None:
+    """A property may be called like a keyword; what the schema no longer says is checked here."""
+    body = {**BODY, "tools": [TOOL]}
+    change = asked(400, words(message), body)
+    assert change == Concession("unkey", keyword)
+    parameters = change.changed(body)["tools"][0]["function"]["parameters"]
+    assert set(parameters["properties"]) == {"n", "minimum"}
+    there = ("additionalProperties" in parameters, "minimum" in parameters["properties"]["n"])
+    assert there == (keyword != "additionalProperties", keyword != "minimum")
+    assert asked(400, words(message), change.changed(body), change) != change
+
+
+def test_a_word_stands_between_a_result_and_a_user_where_one_must() -> None:
+    """The last word of a loop is asked for right after results."""
+    refusal = words("Unexpected role 'user' after role 'tool'")
+    change = asked(400, refusal, {**BODY, "messages": [user("a"), CALLED, RESULT, user("b")]})
+    assert change == Concession("bridge", "messages")
+    assert asked(400, refusal, {**BODY, "messages": [user("a")]}) is None
+    said = change.changed({"messages": [user("a"), CALLED, RESULT, user("b")]})["messages"]
+    assert said == [user("a"), CALLED, RESULT, assistant("…"), user("b")]
 
 
 CALLED = {"role": "assistant", "tool_calls": [{"id": "a"}]}
