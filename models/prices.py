@@ -118,11 +118,11 @@ KINDS = ("input", "output", "cache_read", "cache_write")
 
 
 def tariff(prices: Any) -> Rate | None:
-    """A plain tariff is computed here; one with steps by genai-prices, which takes longer."""
+    """A plain tariff is computed here; one with steps, or a fee per call, by genai-prices, which takes longer."""
     parts = [getattr(prices, f"{kind}_mtok", None) for kind in KINDS]
     if parts[0] is None or parts[1] is None:
         return None
-    if all(isinstance(part, Decimal | None) for part in parts):
+    if all(isinstance(part, Decimal | None) for part in parts) and not getattr(prices, "requests_kcount", None):
         return Tariff(*(None if part is None else float(part) for part in parts)).usd
 
     def cost(input: int, cached: int, written: int, output: int) -> float:

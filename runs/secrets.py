@@ -76,6 +76,9 @@ class Secrets:
             return {self.masked(key): self.masked(part) for key, part in value.items()}
         if isinstance(value, list | tuple):
             return type(value)(map(self.masked, value)) if type(value) in (list, tuple) else value
+        if isinstance(value, msgspec.Raw):
+            shown = self.masked(msgspec.json.decode(value)) if self.suspects(bytes(value)) else None
+            return value if shown is None else msgspec.Raw(encode(shown))
         if isinstance(value, msgspec.Struct):
             fields = {name: self.masked(getattr(value, name)) for name in value.__struct_fields__}
             return msgspec.structs.replace(value, **fields)

@@ -138,3 +138,9 @@ def test_no_call_costs_more_than_it_may(name: str, cached: int, written: int) ->
 def test_the_most_is_unknown_without_a_price(spec: ModelSpec, most: float | None) -> None:
     """And nothing where nothing is billed."""
     assert most_usd(spec, 1000, 1000) == most
+
+
+def test_a_fee_per_call_is_part_of_the_cost() -> None:
+    """Some providers bill the request beside its tokens."""
+    spec = ModelSpec("sonar", base_url="https://api.perplexity.ai")
+    assert usd(spec, Usage(MILLION, MILLION)) == pytest.approx(2.0 + 0.012)

@@ -7,6 +7,7 @@ import logging
 import string
 import urllib.parse
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,3 +136,11 @@ def test_what_is_said_to_a_model_holds_no_secret() -> None:
     log = Transcript(fx)
     log.add(user(f"my key is {KEYS[0]}"))
     assert log.seen == [user(f"my key is {MASK}")] == [said.message for said in fx.transcript()]
+
+
+def test_json_that_is_encoded_already_is_masked() -> None:
+    """A report holds transcripts so; other JSON in it stays as it was written."""
+    learn(KEYS[0])
+    other = msgspec.Raw(b'{"a":  1}')
+    shown = hide({"a": msgspec.Raw(json.dumps({"said": KEYS[0]}).encode()), "b": other})
+    assert (bytes(shown["a"]), shown["b"]) == (b'{"said":"***"}', other)
