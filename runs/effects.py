@@ -231,8 +231,6 @@ class Effects:
             finish = end.exit if isinstance(end, Stop) else "cancelled"
             usage = Usage(None, None, usd=None) if isinstance(end, Stop) else usage
             attempts = hide(getattr(end, "attempts", ()))
-            if isinstance(end, Stop):
-                end.note = hide(end.note)
             self.emit(ModelCalled(id, request.model, usage, finish, began, self.clock() - began, attempts))
             raise
         finally:
