@@ -250,6 +250,60 @@ def test_the_other_name_of_the_output_limit_is_tried_once() -> None:
     )
 
 
+def choosy(*refused: str) -> Any:
+    """A server that refuses parameters, the first that it meets."""
+
+    def server(received: Received) -> Any:
+        for name in refused:
+            if name in received.body:
+                return Answer(400, {"error": {"message": f"'{name}' is not supported", "param": name}})
+        return said("hi")
+
+    return server
+
+
+def test_what_is_refused_goes_one_after_another_and_stays_away() -> None:
+    """Each once; every later call goes without, and says so as the first one did."""
+
+    async def twice(model: Model) -> list[Reply]:
+        replies = [await model.reply(ASKED, None) for _ in range(2)]
+        await model.close()
+        return replies
+
+    with FakeEndpoint(last=choosy("seed", "temperature")) as fake:
+        first, second = asyncio.run(twice(open_model(spec(fake, seed=1, temperature=0.5, extra={"top_k": 3}))))
+    assert [sorted(r.body) for r in fake.requests[2:]] == [["messages", "model", "top_k"]] * 2
+    assert len(fake.requests) == 4
+    assert first.warnings == second.warnings
+    assert [name in warning for name, warning in zip(("seed", "temperature"), first.warnings, strict=True)] == [
+        True
+    ] * 2
+    assert [a.status for a in first.attempts] == [400, 400, 200]
+
+
+def test_calls_under_way_at_once_all_learn_what_is_refused() -> None:
+    """A refusal of a request that was sent before the first one came back is no reason to give up."""
+
+    async def many(model: Model) -> list[Reply]:
+        replies = await asyncio.gather(*(model.reply(ASKED, None) for _ in range(6)))
+        await model.close()
+        return replies
+
+    with FakeEndpoint(last=choosy("seed", "top_k")) as fake:
+        replies = asyncio.run(many(open_model(spec(fake, seed=1, concurrency=6, extra={"top_k": 3}))))
+    assert [reply.text for reply in replies] == ["hi"] * 6
+    assert len(fake.requests) <= 6 * 3
+
+
+def test_what_cannot_be_left_out_ends_the_call_and_is_named() -> None:
+    """Without its limit or its tools a request is another one."""
+    for name, request in (("max_tokens", ASKED), ("tools", msgspec.structs.replace(ASKED, tools=({"type": "x"},)))):
+        refusal = Answer(400, {"error": {"message": "unsupported", "param": name, "code": "unsupported_parameter"}})
+        with FakeEndpoint(last=refusal) as fake, pytest.raises(Stop, match=name):
+            asyncio.run(once(open_model(spec(fake, max_tokens=9)), request))
+        assert len(fake.requests) == (2 if name == "max_tokens" else 1)
+
+
 def test_a_call_stops_itself_at_its_time_and_charges_what_was_held() -> None:
     """`seconds` cuts a request in flight; its output is what was asked for, an estimate."""
     with FakeEndpoint(Answer(200, said("late"), delay=0.3)) as fake:
