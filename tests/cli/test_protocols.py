@@ -128,3 +128,15 @@ def test_a_file_s_tool_choice_holds(folder: pathlib.Path) -> None:
     (folder / "early.yaml").write_text(early + "tool_choice: required_first\n", "utf-8")
     found = json.loads(command("run", folder / "early.yaml", "-i", "case=x", "--json").stdout)
     assert (found["exit"], found["note"]) == ("unparsable", "Call one of the tools before you give the answer.")
+
+
+def test_replies_that_ignored_the_choice_are_counted(folder: pathlib.Path) -> None:
+    """In the steps of the kept run: the loop held the rule, and the endpoint did not."""
+    paid = "{calls: [{tool: refund, arguments: {who: Ann, amount: 1}}]}"
+    replies = f"[done, {paid}, {{calls: [{{tool: submit, arguments: {{answer: done}}}}]}}]"
+    more = "tool_choice: required\nfinish: submit\n"
+    (folder / "must.yaml").write_text(LOOP.format(protocol="native", replies=replies) + more, "utf-8")
+    found = json.loads(command("run", folder / "must.yaml", "-i", "case=x", "--json").stdout)
+    assert found["exit"] == "success"
+    steps = " ".join(command("runs", "show", found["id"]).stdout.split())
+    assert "the loop spoke the protocol native; 1 of the replies ignored tool_choice" in steps
