@@ -52,6 +52,8 @@ class Loop:
         try:
             return Outcome(await self.turns(log, fx, choice))
         except Stop as stop:
+            if log.said is not None and (mine(stop, fx) or stop.exit == "empty"):
+                return Outcome(log.said.value)
             if not mine(stop, fx):
                 raise
             return await self.on_limit(stop, log, fx)
@@ -85,6 +87,7 @@ class Loop:
             if isinstance(read, Unreadable):
                 self.remind(log, read, reminded, bool(told.observations))
             reminded = isinstance(read, Unreadable)
+            log.said = read.answer if isinstance(read, Unreadable) and not choice.required else None
 
     def remind(self, log: Transcript, read: Unreadable, reminded: bool, told: bool) -> None:
         """Ask once more for a readable answer; a result that already said why is enough."""

@@ -39,7 +39,12 @@ class Native:
         if not reply.text.strip():
             raise Stop("empty", None, empty(reply))
         if self.submit and not reminded:
-            return Unreadable(f"Give the final answer by calling the tool {SUBMIT}.")
+            said = self.answer(reply)
+            why = f"Give the final answer by calling the tool {SUBMIT}."
+            return Unreadable(why, said if isinstance(said, Answer) else None)
+        return self.answer(reply)
+
+    def answer(self, reply: Reply) -> Answer | Unreadable:
         try:
             return Answer(self.output.read(reply.text))
         except ValueError as why:

@@ -30,9 +30,13 @@ class Answer(Value, frozen=True):
 
 
 class Unreadable(Value, frozen=True):
-    """A reply that is neither a readable call nor an answer of the right type; `why` is told to the model, once."""
+    """A reply that is neither a readable call nor an answer of the right type; `why` is told to the model, once.
+
+    `answer` is one of the right type that was given in another form: it stands if the run ends before it comes again.
+    """
 
     why: str
+    answer: Answer | None = None
 
 
 class Submit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loopworth.runs.message import Message, user
 from loopworth.runs.secrets import hide
@@ -16,12 +16,14 @@ class Transcript:
 
     Whatever is added is also recorded at the place, once, and never taken back: a run's record has every message, the
     dropped ones too. A model's reply is recorded as it came by `Effects.model`; `turn` adds what goes back of it.
+    `said` is the answer that stands if nothing more comes, where there is one.
     """
 
-    __slots__ = ("_fx", "seen")
+    __slots__ = ("_fx", "said", "seen")
 
     def __init__(self, fx: Effects) -> None:
         self._fx, self.seen = fx, list[Message]()
+        self.said: Any = None
 
     def add(self, *messages: Message) -> None:
         """Say something to the model."""

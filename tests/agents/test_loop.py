@@ -184,3 +184,16 @@ def test_what_a_reply_shows_of_itself_stands_in_the_trace():
     outcome, _ = run(make(), {"text": "done", "finish": "banana"})
     assert outcome.exit == "success"
     assert outcome.events[0].note == "unknown finish reason 'banana'"
+
+
+@pytest.mark.parametrize(
+    ("then", "limits"), [("", Limits(turns=9)), ("never", Limits(turns=1)), ("x", Limits(turns=1))]
+)
+def test_an_answer_in_words_stands_where_its_reminder_brings_nothing(then, limits):
+    """The model has answered: silence, or a limit of the loop's own, does not take that back."""
+    outcome, _ = run(make("int", "submit"), "2", {"text": then}, limits=limits)
+    assert (outcome.exit, outcome.answer) == ("success", 2)
+    unread, _ = run(make("int", "submit"), "It is two.", {"text": then}, limits=limits)
+    assert (unread.exit, unread.answer) == ("empty" if limits.turns == 9 else "turn_limit", None)
+    held, _ = run(make("int", "submit", tool_choice="required"), "2", {"text": then}, limits=limits)
+    assert held.answer is None
