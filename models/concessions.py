@@ -24,7 +24,7 @@ ALSO = {"thinking": "think", "reasoning": "reasoning_effort", "structured output
 UNSUPPORTED = {"unsupported_parameter", "unknown_parameter", "unsupported_value", "extra_forbidden"}
 UNSUPPORTED_WORDS = re.compile(
     r"unsupported|not (currently |be )?(supported|permitted|recognized|available|allowed|specified|included)"
-    r"|n.t (support|accept|recognize)|not support|unavailable|unrecognized|only (allowed|the default)|deprecated"
+    r"|n.t (support|accept|recognize)|not support|unavailable|unrecognized|may not be enabled|only (allowed|the default)|deprecated"
     r"|unknown (name|parameter|field|argument)|(extra|additional|unexpected) (inputs?|fields?|keyword|propert)"
     r"|no \w+ found that support|cannot both|use .{0,3}max_\w*tokens",
     re.I,
@@ -95,7 +95,8 @@ def undone(before: Iterable[Concession]) -> Iterator[Concession]:
 
 
 def asked(found: Trouble, body: Body) -> Iterator[Concession]:
-    """What the words of an endpoint may ask for, the likeliest first."""
+    """What the words of an endpoint may ask for, the likeliest first: of two parameters that do not go together the
+    choice among tools, which the loop itself holds to, else the first that is named."""
     roles = {message.get("role") for message in body["messages"]}
     if roles & {"system", "developer"} and (NO_SYSTEM.search(found.message) or subject(found.param) == "role"):
         yield Concession("fold", "system")
@@ -117,7 +118,7 @@ def asked(found: Trouble, body: Body) -> Iterator[Concession]:
     for name in ADDED:
         if named(name, found) and any(name in message for message in body["messages"]):
             yield Concession("strip", name)
-    for name in sorted(parameters(body), key=lambda name: place(name, found)):
+    for name in sorted(parameters(body), key=lambda name: (name != "tool_choice", place(name, found))):
         if named(name, found):
             yield Concession("rename" if name in RENAMED else "leave_out", name)
 

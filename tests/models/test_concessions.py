@@ -27,6 +27,7 @@ BODY: dict[str, Any] = {
     "presence_penalty": 0.1,
     "top_p": 0.9,
     "stream": True,
+    "stop": ["\n"],
     "stream_options": {"include_usage": True},
     "think": True,
     "reasoning_effort": "low",
@@ -65,6 +66,8 @@ def words(message: str, **more: Any) -> dict[str, Any]:
         (400, words("This response_format type is unavailable now"), "response_format"),
         (400, words("This model does not support parameter presencePenalty."), "presence_penalty"),
         (400, words("property 'seed' is unsupported"), "seed"),
+        (400, words("Argument not supported on this model: stop"), "stop"),
+        (400, words("Thinking may not be enabled when tool_choice forces tool use."), "tool_choice"),
         (400, words("Unsupported value: 'stream' does not support true with this model.", param="stream"), "stream"),
         (400, [words('Invalid JSON payload received. Unknown name "seed": Cannot find field.', code=400)], "seed"),
         (
