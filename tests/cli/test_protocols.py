@@ -7,6 +7,7 @@ import pathlib
 
 import pytest
 
+from loopworth.models.doubts import SERVED
 from tests.cli.kit import command, written
 from tests.endpoint import FakeEndpoint, said
 
@@ -41,6 +42,7 @@ arms:
 @pytest.fixture
 def folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
     monkeypatch.chdir(tmp_path)
+    SERVED.clear()  # a port may come again
     loops = {name: LOOP.format(protocol=name, replies=replies) for name, replies in REPLIES.items()}
     return written(tmp_path, **loops, comparison=COMPARISON)
 
