@@ -24,7 +24,8 @@ ALSO = {"thinking": "think", "reasoning": "reasoning_effort", "structured output
 UNSUPPORTED = {"unsupported_parameter", "unknown_parameter", "unsupported_value", "extra_forbidden"}
 UNSUPPORTED_WORDS = re.compile(
     r"unsupported|not (currently |be )?(supported|permitted|recognized|available|allowed|specified|included)"
-    r"|n.t (support|accept|recognize)|not support|unavailable|unrecognized|may not be enabled|only (allowed|the default)|deprecated"
+    r"|n.t (support|accept|recognize)|not support|unavailable|unrecognized|only (allowed|the default)|deprecated"
+    r"|may not be enabled"
     r"|unknown (name|parameter|field|argument)|(extra|additional|unexpected) (inputs?|fields?|keyword|propert)"
     r"|no \w+ found that support|cannot both|use .{0,3}max_\w*tokens",
     re.I,
