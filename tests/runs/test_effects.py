@@ -11,7 +11,7 @@ from loopworth.runs.events import LimitHit, ModelCalled
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.message import Reply, Request, user
 from loopworth.runs.outcome import Diverged, Failed, Outcome, Stop, Waiting
-from loopworth.runs.usage import Usage
+from loopworth.runs.usage import Quote, Usage
 from loopworth.runs.world import Live, Nothing
 
 
@@ -108,6 +108,31 @@ def test_a_reply_cut_by_what_the_budget_had_left_is_the_budgets_end():
     said = {"text": "all of", "finish": "length", "usage": {"prompt_tokens": 0, "completion_tokens": 30}}
     outcome, _ = run(Asking("a", most=64), said, limits=Limits(tokens=30))
     assert outcome.exit == "token_limit"
+
+
+class Priced(ScriptedModel):
+    """A model of which every output token costs a cent."""
+
+    def quote(self, request):
+        return Quote(0, 0.0, 0.01)
+
+
+def test_a_reply_cut_by_what_money_was_left_is_the_limit_s_end_and_a_replay_s_too():
+    """What is left buys so many tokens and no more; the record says whose limit cut the reply."""
+    said = {"text": "all of", "finish": "length", "usage": {"prompt_tokens": 0, "completion_tokens": 30}}
+    journal, model = MemoryJournal(), Priced([said])
+    first, _ = run(Asking("a", most=64), limits=Limits(usd=0.3), journal=journal, world=Live({"m": model}))
+    assert model.requests[0].max_tokens == 30
+    assert (first.exit, first.note) == ("cost_limit", "usd: 0.3, which left 30 tokens for the reply")
+    again, _ = run(Asking("a", most=64), limits=Limits(usd=0.3), journal=journal, world=Nothing())
+    assert (again.exit, again.note, again.transcript) == (first.exit, first.note, first.transcript)
+
+
+def test_a_reply_that_is_cut_at_its_own_limit_is_truncated_whatever_the_budget_has_left():
+    """The limit of the file cut it, and not what was left."""
+    said = {"text": "all of", "finish": "length", "usage": {"prompt_tokens": 40, "completion_tokens": 64}}
+    outcome, _ = run(Asking("a", most=64), said, limits=Limits(tokens=100))
+    assert outcome.exit == "truncated"
 
 
 class Hanging:
