@@ -11,7 +11,7 @@ from loopworth.cli.following import line
 from loopworth.cli.terminal import shown
 from loopworth.runs.budget import observation_of, reply_of
 from loopworth.runs.effects import called
-from loopworth.runs.events import AnyEvent, GateDecided, LimitHit, ModelCalled, RouteTaken, Spoke, ToolCalled
+from loopworth.runs.events import AnyEvent, Compacted, GateDecided, LimitHit, ModelCalled, RouteTaken, Spoke, ToolCalled
 from loopworth.runs.journal import Record
 from loopworth.runs.message import Message
 from loopworth.runs.observation import Observation
@@ -92,6 +92,9 @@ def noted(event: AnyEvent) -> Text | None:
     match event:
         case LimitHit(at, limit, owner):
             return mark(at, f"limit hit: {limit}" + (f" of {owner}" if owner else ""))
+        case Compacted(at, elided, before, after, uncached):
+            words = f"left out the results of {', '.join(elided)}: {before:,} tokens became {after:,} (estimated)"
+            return mark(at, f"{words}, and {uncached:,} have to be read again")
         case RouteTaken(at, label, rule):
             return mark(at, f"took the route {label} ({rule})")
         case Spoke(at, protocol, ignored=ignored):
