@@ -99,6 +99,7 @@ def report(outcome: Outcome, id: str | None, replayed: bool) -> dict[str, Any]:
         "answer": outcome.answer,
         "exit": outcome.exit,
         "note": outcome.note,
+        "warnings": outcome.warnings,
         "route": outcome.route,
         "protocols": outcome.protocols,
         "model_calls": outcome.model_calls,
