@@ -232,3 +232,18 @@ def test_the_trace_is_in_program_order_whatever_finishes_first():
 
     outcome, _ = run(Two(), "one", "two")
     assert [e.at for e in outcome.events] == ["slow/ask", "quick/ask"]
+
+
+def test_of_several_limits_the_outermost_one_ends_what_ran_together():
+    """What it ends is what the inner one is part of; an end that is no limit comes behind both."""
+
+    async def ends(error):
+        raise error
+
+    errors = [Stop("refused"), Stop("turn_limit", "sub/run/"), Stop("tool_call_limit", ""), Failed("x")]
+    for order in (errors, errors[::-1]):
+        with pytest.raises(Stop) as stop:
+            asyncio.run(together(*map(ends, order)))
+        assert stop.value.exit == "tool_call_limit"
+    with pytest.raises(Stop, match="turn_limit"):
+        asyncio.run(together(*map(ends, errors[:2])))
