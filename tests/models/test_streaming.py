@@ -54,10 +54,29 @@ def test_a_stream_is_text_as_it_comes_and_a_body_at_its_end(end: str) -> None:
     assert incoming.whole
 
 
-@given(st.binary(max_size=60), st.lists(st.integers(0, 400), max_size=8), st.sampled_from(["\n\n", "\r\n\r\n", "\r\r"]))
+LISTED = "data: " + json.dumps(chunk("a"), indent=1).replace("\n", "\ndata: ") + "\n\n"
+"""An event of several lines."""
+
+
+def stream(end: str) -> bytes:
+    return b"\xef\xbb\xbf: hello\n\n" + (LISTED.encode() + WHOLE).replace(b"\n", end.encode())
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_packet_may_end_anywhere(end: str) -> None:
+    """In the middle of a character, of a line end, of the mark of byte order: what comes of it is the same."""
+    content = stream(end)
+    one, heard = taken(content)
+    assert (heard, one.whole) == ("aGrüß 🙂", True)
+    for cut in range(len(content)):
+        many, also = taken(content[:cut], content[cut:])
+        assert (many.body(), also, many.whole) == (one.body(), heard, True), cut
+
+
+@given(st.binary(max_size=60), st.lists(st.integers(0, 500), max_size=8), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_packets_do_not_matter(tail: bytes, cuts: list[int], end: str) -> None:
-    """A stream may be cut anywhere, in the middle of a character or of a line end: what comes of it is the same."""
-    content = b"\xef\xbb\xbf: hello\n\n" + WHOLE.replace(b"\n\n", end.encode()) + tail
+    """However many there are, and whatever comes after the end."""
+    content = stream(end) + tail
     places = [0, *sorted(min(cut, len(content)) for cut in cuts), len(content)]
     packets = [content[a:b] for a, b in itertools.pairwise(places)]
     one, heard = taken(content)
