@@ -33,7 +33,7 @@ def catalogue(tools: Sequence[Tool]) -> str:
 
 
 def entry(tool: Tool) -> str:
-    fields = tool.parameters.get("properties", {})
+    fields = held(tool.parameters, "properties")
     told = [f"  {name}: {' '.join(said.split())}" for name, field in fields.items() if (said := describes(field))]
     return "\n".join([f"- {signature(tool)}{': ' * bool(tool.description)}{tool.description}", *told])
 
@@ -46,7 +46,7 @@ def describes(field: Any) -> str:
 def signature(tool: Tool) -> str:
     """`lookup(code: str, field: budget | staff = budget)`; a default that is not told is `…`."""
     needed = tool.parameters.get("required", ())
-    fields = tool.parameters.get("properties", {})
+    fields = held(tool.parameters, "properties")
     told = [f"{name}: {words(field, tool.parameters)}{default(name, field, needed)}" for name, field in fields.items()]
     return f"{tool.name}({', '.join(told)})"
 
@@ -69,7 +69,7 @@ def words(schema: Any, root: Mapping[str, Any] | None = None, depth: int = 0) ->
     if not isinstance(schema, Mapping) or depth > DEEPEST:
         return "any"
     if isinstance(named := schema.get("$ref"), str):
-        return words(root.get("$defs", {}).get(named.rpartition("/")[2]), root, depth + 1)
+        return words(held(root, "$defs").get(named.rpartition("/")[2]), root, depth + 1)
     if "const" in schema:
         return value_words(schema["const"])
     if isinstance(schema.get("enum"), list):
@@ -87,7 +87,13 @@ def composed(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> 
     """An object or an array in words."""
     if schema["type"] == "array":
         return f"list[{words(schema['items'], root, depth + 1)}]" if "items" in schema else "list"
-    if fields := schema.get("properties"):
+    if fields := held(schema, "properties"):
         return f"{{{', '.join(f'{name}: {words(field, root, depth + 1)}' for name, field in fields.items())}}}"
-    held = schema.get("additionalProperties")
-    return f"dict[str, {words(held, root, depth + 1)}]" if isinstance(held, Mapping) else "dict"
+    values = held(schema, "additionalProperties")
+    return f"dict[str, {words(values, root, depth + 1)}]" if values else "dict"
+
+
+def held(schema: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """The mapping that a schema holds at a key; a schema of a tool server's may hold anything there."""
+    found = schema.get(key)
+    return found if isinstance(found, Mapping) else {}

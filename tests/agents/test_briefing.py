@@ -1,7 +1,7 @@
 """What a model is told of its tools where the endpoint tells it nothing."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopworth.agents.briefing import briefed, catalogue, words
@@ -76,6 +76,9 @@ SCHEMAS = st.recursive(
 
 
 @given(SCHEMAS)
+@example({"type": "object", "properties": "object"})
+@example({"$ref": "#/$defs/a", "$defs": ["a"]})
+@example({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}})
 def test_any_schema_has_words(schema):
     """Also one of a tool server that is no schema at all, or that refers to itself."""
     assert isinstance(words(schema), str)
