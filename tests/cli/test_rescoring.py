@@ -68,7 +68,10 @@ def test_what_stopped_early_is_rescored_as_it_was_read(tmp_path: pathlib.Path) -
     """In the seeded order, on the tasks that it was run on."""
     file = doubles(tmp_path, 60, EARLY)
     before = found("compare", file)
-    assert found("rescore", file)["verdict"] == before["verdict"]
+    verdicts = [before["verdict"], found("rescore", file)["verdict"]]
+    origins = [one.pop("provenance")["n"] for verdict in verdicts for one in verdict["arms"]]  # type: ignore[index]
+    assert origins == ["measured", "recorded"]
+    assert verdicts[0] == verdicts[1]
 
 
 def test_only_the_tasks_that_were_run_count(tmp_path: pathlib.Path) -> None:
