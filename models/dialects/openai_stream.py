@@ -130,13 +130,12 @@ class Calls:
 
     def fitting(self, piece: dict[str, Any]) -> Call:
         """The call that a piece goes on with, or a new one."""
-        index, id, name = piece.get("index"), text(piece.get("id")), text(inner_of(piece).get("name"))
-        numbered = isinstance(index, int) and not isinstance(index, bool)
-        there = [call for call in self.made if not numbered or call.index == index]
+        index, id, name = index_of(piece), text(piece.get("id")), text(inner_of(piece).get("name"))
+        there = [call for call in self.made if index is None or call.index == index]
         same = next((call for call in there if id and call.id == id), None)
         last = same or (there[-1] if there else None)
-        if last is None or (same is None and another(last, id, name, numbered)):
-            last = Call(index if numbered else 1 + max((call.index for call in self.made), default=-1))  # type: ignore[arg-type]
+        if last is None or (same is None and another(last, id, name, index is not None)):
+            last = Call(1 + max((call.index for call in self.made), default=-1) if index is None else index)
             self.made.append(last)
         return last
 
@@ -156,6 +155,14 @@ def another(last: Call, id: str, name: str, numbered: bool) -> bool:
     if id:
         return bool(last.id)
     return not numbered and (name != last.name or last.complete)
+
+
+def index_of(piece: dict[str, Any]) -> int | None:
+    """The index, which some servers write as text and others leave out."""
+    index = piece.get("index")
+    if isinstance(index, str) and index.isdecimal() and len(index) < 9:
+        return int(index)
+    return index if isinstance(index, int) and not isinstance(index, bool) else None
 
 
 def inner_of(piece: dict[str, Any]) -> dict[str, Any]:

@@ -211,7 +211,7 @@ def test_a_stream_that_is_never_closed_ends_with_its_reply(
     monkeypatch.setattr(endpoint, "LINGER", 0.1)
     last = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'
     usage = b'data: {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}\n\n'
-    reply = ask(Answer(packets=[event("whole"), last, usage, never.wait]), hear=quiet)
+    reply = ask(Answer(packets=[event("whole"), last, usage, never.wait]), hear=quiet, timeout=6)
     assert (reply.text, reply.usage.input, reply.usage.output, reply.seconds < 5) == ("whole", 3, 4, True)
 
 

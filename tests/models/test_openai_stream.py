@@ -97,6 +97,7 @@ def test_parts_of_content_and_reasoning_are_listed() -> None:
         ([piece(0, "a", "read", "{}"), piece(0, "b", "read", "[]")], ["{}", "[]"]),
         ([piece(0, "a", "read", "1"), piece(0, "b", "read", "2"), piece(0, "a", None, "3")], ["13", "2"]),
         ([piece(0, "a", "read", "1"), piece(1, "a", "read", "2"), piece(0, "a", None, "3")], ["13", "2"]),
+        ([piece("0", "a", "read", "1"), piece("1", "b", "read", "2"), piece("0", None, None, "3")], ["13", "2"]),
         ([piece(1, "b", "read", "2"), piece(0, "a", "read", "1"), piece(1, None, None, "3")], ["1", "23"]),
         ([piece(None, "a", "read", "1"), piece(None, "b", "read", "2"), piece(None, "a", None, "3")], ["13", "2"]),
         ([piece(None, "a", "read", "{"), piece(None, None, None, "}")], ["{}"]),
