@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
-from loopworth.models.pauses import limit_reset, retry_after
+from loopworth.models.pauses import limit_reset, retry_after, retry_delay
 from loopworth.runs.usage import Value
 
 
@@ -126,7 +126,7 @@ def trouble(
     if after and kind == "broken":
         kind = "busy"
     elif kind == "busy":
-        after = after or limit_reset(headers, now)
+        after = after or limit_reset(headers, now) or retry_delay(error, now)
     if kind == "content_filter" and (found := sorted(set(filtered(error)))):
         message = f"{', '.join(found)}: {message}"
     shown = next((code for code in codes if not code.isdecimal()), "")

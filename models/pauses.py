@@ -1,7 +1,8 @@
 """How long an answer asks to wait before the next request.
 
 https://www.rfc-editor.org/rfc/rfc9110#name-retry-after, https://platform.openai.com/docs/guides/rate-limits,
-https://platform.claude.com/docs/en/api/rate-limits, https://console.groq.com/docs/rate-limits
+https://platform.claude.com/docs/en/api/rate-limits, https://console.groq.com/docs/rate-limits,
+https://cloud.google.com/apis/design/errors#error_details
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -43,6 +45,17 @@ def resets(headers: Mapping[str, str], now: float) -> Iterator[float]:
             left = f"x-ratelimit-remaining-{openai}" if openai else f"anthropic-ratelimit-{anthropic}-remaining"
             if headers.get(left, "").strip() == "0":
                 yield wait(text, now)
+
+
+def retry_delay(error: Mapping[str, Any], now: float) -> float:
+    """The seconds that Google's errors ask for among their details; 0 where there are none."""
+    details = error.get("details")
+    said = (
+        [detail.get("retryDelay") for detail in details if isinstance(detail, dict)]
+        if isinstance(details, list)
+        else []
+    )
+    return max((wait(text, now) for text in said if isinstance(text, str)), default=0.0)
 
 
 def wait(text: str, now: float) -> float:

@@ -170,6 +170,13 @@ def test_a_server_may_say_how_long(headers: dict[str, str], least: float, most: 
     assert least <= pause <= most
 
 
+def test_a_server_may_say_how_long_in_its_error() -> None:
+    """Google has no header for it."""
+    error = {"error": {"code": 429, "message": "quota", "details": [{"retryDelay": "34s"}]}}
+    found = play({"http": [{"status": 429, "body": error}, {"status": 200}]})
+    assert (found.outcome.answer, found.pauses) == ("done", [34.0])
+
+
 @pytest.mark.parametrize("headers", [{"Retry-After": "86400"}, {"x-ratelimit-reset": "7200"}])
 def test_nobody_waits_for_hours(headers: dict[str, str]) -> None:
     """The run ends at once and says what was asked for."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.models.pauses import YEAR, limit_reset, retry_after
+from loopworth.models.pauses import YEAR, limit_reset, retry_after, retry_delay
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,17 @@ def test_the_limit_that_is_full_last_counts() -> None:
         for what, value in (("remaining", "0"), ("reset", reset))
     }
     assert limit_reset(headers, 0.0) == 9.0
+
+
+@pytest.mark.parametrize(
+    ("error", "seconds"),
+    [
+        ({"details": [{"@type": "type.googleapis.com/google.rpc.Help"}, {"retryDelay": "34.07s"}]}, 34.07),
+        ({"details": [{"retryDelay": None}, "text", {"retryDelay": "soon"}]}, 0.0),
+        ({"details": {"retryDelay": "3s"}}, 0.0),
+        ({}, 0.0),
+    ],
+)
+def test_a_wait_may_stand_among_the_details_of_an_error(error: dict[str, object], seconds: float) -> None:
+    """As Google writes it, without a header."""
+    assert retry_delay(error, 0.0) == seconds
