@@ -164,7 +164,8 @@ def test_runs_of_a_program_are_replayed_without_it(tmp_path: pathlib.Path) -> No
     before = found(path)
     (tmp_path / "agent").unlink()
     after = found(path, "--replay", "last")
-    assert after["verdict"] == before["verdict"]
+    told = [[one["words"] for one in each["verdict"]["arms"]] for each in (before, after)]  # type: ignore[index]
+    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize(
