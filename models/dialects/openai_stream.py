@@ -104,8 +104,8 @@ class Call:
 
     @property
     def complete(self) -> bool:
-        """Whether the arguments are a whole object already."""
-        if isinstance(self.arguments, dict):
+        """Whether the arguments are a whole object already, or a value that no further text can make one."""
+        if not isinstance(self.arguments, str | None):
             return True
         try:
             return isinstance(json.loads(self.arguments or ""), dict)

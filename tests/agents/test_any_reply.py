@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any, get_args
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loopworth.agents.compaction import Compaction
@@ -161,8 +161,15 @@ def played(loop: Loop, answers: list[Any], limits: Limits) -> tuple[Outcome, Mod
     return asyncio.run(execute(loop, {}, fx)), model, journal
 
 
-@settings(max_examples=120)
+TWO = [{"id": id, "function": {"name": "lookup", "arguments": said}} for id, said in (("c1", True), ("", "{}"))]
+PLAIN = Loop(lambda _: [user("hi")], "m", TOOLS, PROTOCOLS["native"](list(TOOLS.values()), parse_type("str"), "text"))
+
+
+@settings(max_examples=60, deadline=None)
 @given(loops(), SCRIPT, LIMITS)
+@example(PLAIN, [(200, wire({"tool_calls": TWO}, "tool_calls"))], Limits(3))
+@example(PLAIN, [(200, wire({"content": "x", "x": [float("inf"), 2**70]}))], Limits(3))
+@example(PLAIN, [(200, b'{"choices": ' + b"[" * 5000)], Limits(3))
 def test_any_reply_ends_in_an_exit_reason_and_a_readable_record(loop, answers, limits):
     """No traceback; one result for every call; a conversation at every request and at the end; all usage counted."""
     outcome, model, journal = played(loop, answers, limits)
