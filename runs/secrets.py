@@ -33,6 +33,8 @@ ENTITIES: dict[str, list[str]] = {}
 for entity, sign in html5.items():
     if entity.endswith(";"):
         ENTITIES.setdefault(sign, []).append(entity)
+WRAP = r"(?:\s|\\{1,40}[rn]|%(?:25){0,5}0[aAdD]){0,8}"
+"""The line ends that may stand in hexadecimal and in base 64."""
 SHORT = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
 encode = msgspec.json.Encoder(enc_hook=str).encode
 
@@ -146,9 +148,10 @@ def needles(value: str, alone: bool) -> Iterator[str]:
     """A text that is in each spelling of a secret but those that spell every sign by itself."""
     yield run(value)
     if not alone:
-        yield from map(run, based(value))
-        yield value.encode().hex()
-        yield value.encode().hex().upper()
+        hex = value.encode().hex()
+        for text in (hex, hex.upper(), *map(run, based(value))):
+            yield text[: len(text) // 2]  # a line may end in one half, and leaves the other whole
+            yield text[len(text) // 2 :]
 
 
 def run(text: str) -> str:
@@ -158,29 +161,31 @@ def run(text: str) -> str:
 
 def pattern(value: str, alone: bool) -> str:
     """Matches every spelling of a secret."""
-    plain = "".join(map(spellings, value))
+    plain = "".join(map(spellings, re.sub(r"\\+", r"\\", value)))  # a run of them is matched as one
     if alone:
         return rf"(?<![A-Za-z0-9]){plain}(?![A-Za-z0-9])"
-    hex = "".join(map(digit, value.encode().hex()))
-    return "|".join([plain, hex, *("".join(map(sign64, core)) for core in based(value))])
+    hex = WRAP.join(map(digit, value.encode().hex()))
+    return "|".join([plain, hex, *(WRAP.join(map(sign64, core)) for core in based(value))])
 
 
 def spellings(sign: str) -> str:
-    """Matches a sign as it is, or as an escape of JSON, Python, HTML or a URL, itself escaped any number of times."""
-    plain = rf"\\*{re.escape(sign)}" if sign in "\"'/" else r"\\+" if sign == "\\" else re.escape(sign)
-    found = [plain, escapes(sign), *(f"&(?:amp;)*{re.escape(entity)}" for entity in ENTITIES.get(sign, ()))]
-    found += [r"\+"] if sign == " " else [rf"\\+{SHORT[sign]}"] if sign in SHORT else []
+    """Matches a sign as it is, or as an escape of JSON, Python, HTML or a URL, itself escaped several times.
+
+    Repetitions are bounded, so that no text takes long to look through."""
+    plain = rf"\\{{0,40}}{re.escape(sign)}" if sign in "\"'/" else r"\\{1,40}" if sign == "\\" else re.escape(sign)
+    found = [plain, escapes(sign), *(f"&(?:amp;){{0,5}}{re.escape(entity)}" for entity in ENTITIES.get(sign, ()))]
+    found += [r"\+"] if sign == " " else [rf"\\{{1,40}}{SHORT[sign]}"] if sign in SHORT else []
     return f"(?:{'|'.join(found)})"
 
 
 def escapes(sign: str) -> str:
     """Matches the escapes that any sign may have."""
     data, utf16 = sign.encode(), sign.encode("utf-16-be")
-    units = "".join(rf"\\+u{digits(utf16[k : k + 2].hex())}" for k in range(0, len(utf16), 2))
-    octets = "".join(rf"(?:%(?:25)*|\\+x){digits(f'{octet:02x}')}" for octet in data)
-    number = rf"&(?:amp;)*#(?:0*{ord(sign)}|[xX]0*{digits(f'{ord(sign):x}')});"
-    wide = rf"\\+U{digits(f'{ord(sign):08x}')}"
-    small = [rf"\\+x{digits(f'{ord(sign):02x}')}"] if ord(sign) < 256 else []
+    units = "".join(rf"\\{{1,40}}u{digits(utf16[k : k + 2].hex())}" for k in range(0, len(utf16), 2))
+    octets = "".join(rf"(?:%(?:25){{0,5}}|\\{{1,40}}x){digits(f'{octet:02x}')}" for octet in data)
+    number = rf"&(?:amp;){{0,5}}#(?:0{{0,6}}{ord(sign)}|[xX]0{{0,6}}{digits(f'{ord(sign):x}')});"
+    wide = rf"\\{{1,40}}U{digits(f'{ord(sign):08x}')}"
+    small = [rf"\\{{1,40}}x{digits(f'{ord(sign):02x}')}"] if ord(sign) < 256 else []
     return f"(?:{'|'.join([units, octets, number, wide, *small])})"
 
 
@@ -204,7 +209,8 @@ def based(value: str) -> Iterator[str]:
 
 def sign64(sign: str) -> str:
     """Matches a sign of base 64, in the alphabet for URLs too, and escaped as in JSON or a URL."""
-    return {"+": r"(?:[+-]|%(?:25)*2[bB]|\\+u002[bB])", "/": r"(?:\\*/|_|%(?:25)*2[fF])"}.get(sign, sign)
+    plus, slash = r"(?:[+-]|%(?:25){0,5}2[bB]|\\{1,40}u002[bB])", r"(?:\\{0,40}/|_|%(?:25){0,5}2[fF])"
+    return {"+": plus, "/": slash}.get(sign, sign)
 
 
 # -- logs -------------------------------------------------------------------------------------------------------------

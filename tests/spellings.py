@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import textwrap
 import urllib.parse
 from collections.abc import Callable
 
@@ -25,6 +26,8 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "HTML": html.escape,
     "HTML in JSON": lambda key: json.dumps(html.escape(key)),
     "HTML, by number": lambda key: "".join(f"&#{ord(sign)};" for sign in key),
+    "base 64, in lines": lambda key: base64.encodebytes(b"x" * 48 + key.encode() + b"yz").decode(),
+    "hex, in lines": lambda key: "\n".join(textwrap.wrap((b"x" * 25 + key.encode()).hex(), 60)),
     "hex": lambda key: key.encode().hex(),
     "HEX": lambda key: key.encode().hex().upper(),
     **{
@@ -48,6 +51,12 @@ def lowered(text: str) -> str:
     return "".join(f"%{part[:2].lower()}{part[2:]}" if k else part for k, part in enumerate(text.split("%")))
 
 
-def left(key: str, text: str) -> list[str]:
+def left(key: str, shown: str) -> list[str]:
     """The spellings of a key that can still be read in a text."""
-    return [name for name, spell in SPELLINGS.items() if spell(key).strip("\"'b=")[3:-4] in text]
+    found = []
+    for name, spell in SPELLINGS.items():
+        text = spell(key).strip("\"'b=")
+        quarter = len(text) // 4
+        if "lines" not in name and text[quarter : len(text) - quarter] in shown:  # in lines, most is not the key
+            found.append(name)
+    return found

@@ -144,3 +144,10 @@ def test_json_that_is_encoded_already_is_masked() -> None:
     other = msgspec.Raw(b'{"a":  1}')
     shown = hide({"a": msgspec.Raw(json.dumps({"said": KEYS[0]}).encode()), "b": other})
     assert (bytes(shown["a"]), shown["b"]) == (b'{"said":"***"}', other)
+
+
+@pytest.mark.parametrize("key", ["\\" * 12 + 'ab"' * 4, '\\"\\"\\"\\"\\"', "/" * 12])
+@pytest.mark.parametrize("text", ["\\" * 5000, "\\" * 2000 + '"' * 99, " \n" * 3000, '\\"' * 2000, "/" * 11 + "x"])
+def test_no_text_takes_long_to_look_through(key: str, text: str) -> None:
+    """Repetitions in a pattern are bounded: a key full of backslashes once took for ever."""
+    assert Secrets({key: False}).pattern.sub(MASK, text).count(MASK) <= len(text)
