@@ -154,6 +154,16 @@ def test_calls_that_were_mended_go_back_mended_between_what_was_thought() -> Non
     assert found[3] == {**BLOCKS[3], "name": "g", "input": {"x": 9}}
 
 
+def test_what_cannot_go_back_does_not() -> None:
+    """An empty text is refused, and what has no type is nothing; the rest stays in its place."""
+    odd = [{"type": "text", "text": " "}, {"text": "no type"}, {"type": "tool_use", "id": 7, "name": "f", "input": {}}]
+    said = reply(BLOCKS[0], *odd, stop_reason="tool_use").message
+    [call] = said["tool_calls"]
+    found = body(Request([user("hi"), said, result(call["id"])]))["messages"]
+    assert [block["type"] for block in found[1]["content"]] == ["thinking", "tool_use"]
+    assert found[1]["content"][1]["id"] == found[2]["content"][0]["tool_use_id"] == call["id"]
+
+
 def test_a_reply_of_words_and_calls_keeps_no_blocks() -> None:
     """The history has all there is to them."""
     said = reply({"type": "text", "text": "a"}, {"type": "text", "text": "b"}, BLOCKS[3], stop_reason="tool_use")
