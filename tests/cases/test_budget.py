@@ -123,7 +123,7 @@ def in_time(found: Played) -> None:
     assert found.outcome is not None
     seconds = found.given["limits"]["max_seconds"] * SECOND
     assert (found.outcome.exit, found.outcome.note) == ("time_limit", f"time: {seconds:g}s")
-    assert seconds <= found.outcome.seconds < seconds + 0.3
+    assert seconds <= found.outcome.seconds < seconds + 1.0  # the server would hold it for two
     [call] = [event for event in found.outcome.events if isinstance(event, ModelCalled)]
     assert (call.finish, call.usage.output, call.usage.estimated) == ("time_limit", 1000, True)
 
