@@ -114,6 +114,17 @@ def think(message: Message) -> None:
             message["reasoning_content"] = thought
 
 
+def thoughts(message: Message) -> str:
+    """What a message of the history says was thought, as far as it can be read."""
+    told = (message.get(name) for name in ("reasoning_content", "reasoning", "thinking"))
+    found = [words for words in told if isinstance(words, str) and words.strip()]
+    blocks = message.get("blocks")
+    spoken = (
+        block.get("thinking") for block in (blocks if isinstance(blocks, list) else ()) if isinstance(block, dict)
+    )
+    return "\n".join([*found[:1], *(words for words in spoken if isinstance(words, str) and words.strip())])
+
+
 def called(listed: list[Any], turn: int, calls: list[ToolCall]) -> Iterator[dict[str, Any]]:
     """The wire shape of each call, whole again; `calls` gets the calls themselves."""
     taken = {call["id"] for call in listed if isinstance(call, dict) and isinstance(call.get("id"), str)}

@@ -8,9 +8,13 @@ from rich.console import Console
 from rich.text import Text
 
 from loopworth.cli.terminal import safe, shown
+from loopworth.models.reading import thoughts
 from loopworth.runs.hearing import Delta
 from loopworth.runs.message import Message
 from loopworth.runs.outcome import Said
+
+LONGEST = 200
+"""Characters shown of what a model thought before it spoke."""
 
 
 class Following:
@@ -58,8 +62,11 @@ class Following:
 
 
 def line(said: Said) -> Text:
-    """One message of a transcript: where, who, what."""
-    return headed(said.at, str(said.message.get("role", "?")), shown(content(said.message)))
+    """One message of a transcript: where, who, what, and the start of what was thought before it."""
+    thought = " ".join(thoughts(said.message).split())
+    aside = f"({thought[:LONGEST]}{'…' * (len(thought) > LONGEST)})" if thought else ""
+    text = "\n".join(filter(None, (aside, content(said.message))))
+    return headed(said.at, str(said.message.get("role", "?")), shown(text))
 
 
 def headed(at: str, role: str, text: Text) -> Text:

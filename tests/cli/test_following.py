@@ -10,7 +10,7 @@ import threading
 import pytest
 from rich.console import Console
 
-from loopworth.cli.following import Following
+from loopworth.cli.following import Following, line
 from loopworth.runs.hearing import Delta
 from loopworth.runs.outcome import Said
 from tests.cli.kit import HELLO, Terminal, command, written
@@ -136,6 +136,21 @@ def test_what_was_heard_is_not_shown_twice() -> None:
 def test_a_reply_that_only_calls_tools_says_nothing(transcript: bool, lines: list[str]) -> None:
     """There is nothing to hear; the transcript has the calls."""
     assert shown(USER, assistant(None, tool_calls=[CALL]), transcript=transcript).splitlines() == lines
+
+
+def test_what_was_thought_stands_before_what_was_said_and_is_no_part_of_it() -> None:
+    """In every provider's words; the start of it is enough."""
+    for extra in (
+        {"reasoning_content": "Paris is\nin France."},
+        {"thinking": "Paris is in France."},
+        {"blocks": [{"type": "thinking", "thinking": "Paris is in France."}, {"type": "text", "text": "18"}]},
+    ):
+        assert line(Said("1/ask", {"role": "assistant", "content": "18", **extra})).plain == (
+            "1/ask  assistant  (Paris is in France.)\n18"
+        )
+    long = line(Said("1/ask", {"role": "assistant", "content": "18", "reasoning": "a" * 999})).plain
+    assert long.endswith("a…)\n18")
+    assert len(long) < 250
 
 
 def test_a_transcript_alone_is_as_it_was() -> None:
