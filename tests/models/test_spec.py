@@ -84,10 +84,10 @@ def test_all_faults_are_told_at_once() -> None:
         "file",
         "replies",
     ]
+
+
 def test_what_is_no_part_of_this_version_is_not_suggested():
     """A provider that cannot be used yet is no help to who has misspelt one."""
     [(_, _, instead)] = spec_faults(ModelSpec("hosted/gpt"))
     assert "scripted" in instead
     assert "replay" not in instead
-
-
