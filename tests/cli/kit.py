@@ -8,6 +8,7 @@ import pty
 import subprocess
 import sys
 import time
+from typing import Any
 
 from typer.testing import CliRunner, Result
 
@@ -85,6 +86,12 @@ def written(folder: pathlib.Path, **files: str) -> pathlib.Path:
     for name, text in files.items():
         (folder / f"{name}.yaml").write_text(text, "utf-8")
     return folder
+
+
+def figures(verdict: Any) -> dict[str, Any]:
+    """A verdict but for where its numbers are from: made again, they are recorded, and otherwise the same."""
+    assert all(one["provenance"] for one in verdict["arms"])
+    return {**verdict, "arms": [{**one, "provenance": None} for one in verdict["arms"]]}
 
 
 class Terminal:

@@ -15,7 +15,7 @@ import pytest
 from loopworth.cli.kept import moment
 from loopworth.cli.status import UserFault
 from loopworth.runs.shelf import Shelf
-from tests.cli.kit import HELLO, REFUNDS, ROOT, command, written
+from tests.cli.kit import HELLO, REFUNDS, ROOT, command, figures, written
 from tests.endpoint import FakeEndpoint, said
 from tests.runs.storing import chat, kept, stored
 
@@ -136,7 +136,8 @@ def test_a_comparison_replays_from_its_store_and_from_a_file(folder: pathlib.Pat
     command("runs", "export", one["id"], "-o", tmp_path / "which.jsonl")
     for source in (one["id"], tmp_path / "which.jsonl"):
         again = compared(folder, "--replay", str(source))
-        assert (again["replayed"], again["usd"], again["verdict"]) == (one["id"], 0.0, first["verdict"])
+        assert (again["replayed"], again["usd"]) == (one["id"], 0.0)
+        assert figures(again["verdict"]) == figures(first["verdict"])
         assert [arm["tokens"] for arm in again["arms"]] == [arm["tokens"] for arm in first["arms"]]
     assert "new spend $0" in command("compare", folder / "comparison.yaml", "--replay", one["id"]).stdout
     assert len(json.loads(command("runs", "--json").stdout)) == 1
