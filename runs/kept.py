@@ -20,7 +20,7 @@ class Kept(Value, frozen=True):
     `name` is the workflow's, or the comparison's. `began` is UTC (ISO 8601). An `unfinished` run was killed, cancelled,
     or is still under way. `input` is what it was given; of a comparison, the digests of its files. `seconds` is the
     run's active time. Only a trial has an arm, a task, a repeat and an attempt; `right` is its score, None where it was
-    not scored.
+    not scored. `source` says what a durable run is made of, so that another process can go on with it.
     """
 
     id: str
@@ -43,6 +43,7 @@ class Kept(Value, frozen=True):
     repeat: int | None = None
     attempt: int | None = None
     right: bool | None = None
+    source: Any = None
 
 
 class Score(Value, frozen=True):

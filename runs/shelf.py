@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import zlib
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
 
-from loopworth.runs import store_file
+from loopworth.runs.database import Home, StoreFault
+from loopworth.runs.home import home
 from loopworth.runs.journal import Record, reader
 from loopworth.runs.kept import Kept, Query, Score, usage_of
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.packing import Pool
 from loopworth.runs.recording import Recording
-from loopworth.runs.store_file import StoreFault, place
 from loopworth.runs.stored_journal import unpacked
 from loopworth.runs.usage import Usage
 
 RUN = """
 run.id, kind, name, file, run.began, parent, input, state, exit, note, model_calls, tool_calls, usage, seconds,
-run.epoch, arm, task, repeat, attempt, correct from run left join trial on trial.run = run.id
+run.epoch, arm, task, repeat, attempt, correct, source from run left join trial on trial.run = run.id
 """
 EFFECTS = "select id, n, hash, kind, request, body, began, ended from effect where run = ? order by n"
 ALL = Query()
@@ -32,23 +31,24 @@ outcome_of = reader(Outcome)
 class Shelf:
     """What a store holds, to be read; it needs not be writable. Raises StoreFault."""
 
-    def __init__(self, path: str | Path | None = None) -> None:
-        self.path = place(path)
-        if not self.path.exists():
-            raise StoreFault(f"there is no run store at {self.path}: `loopworth run` and `compare` make one")
+    def __init__(self, place: str | Path | Home | None = None) -> None:
+        self.home = home(place) if isinstance(place, str | Path | None) else place
+        if not self.home.there():
+            raise StoreFault(f"there is no run store at {self.home}: `loopworth run` and `compare` make one")
         self.select("select 1 from run limit 1")
 
     def select(self, question: str, values: Iterable[Any] = ()) -> list[Any]:
         try:
-            with closing(store_file.reading(self.path)) as db:
+            with closing(self.home.reading()) as db:
                 return db.execute(question, tuple(values)).fetchall()
-        except (OSError, sqlite3.Error) as error:
-            raise store_file.fault(self.path, error) from None
+        except (OSError, self.home.errors) as error:
+            raise self.home.fault(error) from None
 
     def runs(self, query: Query = ALL) -> list[Kept]:
         """The newest first."""
         where, values = conditions(query)
-        rows = self.select(f"select {RUN} where {where} order by run.began desc, run.id desc limit ?", values)
+        most = "" if query.most is None else f" limit {int(query.most)}"
+        rows = self.select(f"select {RUN} where {where} order by run.began desc, run.id desc{most}", values)
         return [kept_of(row) for row in rows]
 
     def run(self, id: str) -> Kept:
@@ -59,13 +59,13 @@ class Shelf:
         if id == "last" and (newest := self.runs(Query(most=1))):
             return newest[0]
         rows = self.select(f"select {RUN} where run.id = ?", [id]) or self.select(
-            f"select {RUN} where run.id glob ? and kind <> 'trial' limit 9", [f"{literal(id)}*"]
+            f"select {RUN} where substr(run.id, 1, cast(? as int)) = ? and kind <> 'trial' limit 9", [len(id), id]
         )
         if len(rows) == 1:
             return kept_of(rows[0])
         if rows:
             raise LookupError(f"several runs start with {id!r}: {', '.join(row[0] for row in rows)}")
-        raise LookupError(f"there is no run {id!r} in {self.path}: `loopworth runs` lists them")
+        raise LookupError(f"there is no run {id!r} in {self.home}: `loopworth runs` lists them")
 
     def trials(self, comparison: str) -> list[Kept]:
         """All trials of a comparison, in the order in which they began."""
@@ -98,11 +98,6 @@ class Shelf:
         return Recording(run, self.records(run.id), self.outcome(run.id))
 
 
-def literal(text: str) -> str:
-    """A text that `glob` takes as it is."""
-    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in text)
-
-
 def conditions(query: Query) -> tuple[str, list[Any]]:
     """A query as SQL. One for an arm, a task or a comparison is about trials."""
     of_trials = query.arm is not None or query.task is not None or query.comparison is not None
@@ -118,19 +113,16 @@ def conditions(query: Query) -> tuple[str, list[Any]]:
         ("run.began >= ?", [query.since]),
     ]
     found = [(text, values) for text, values in wanted if None not in values]
-    return " and ".join(text for text, _ in found), [
-        *(value for _, values in found for value in values),
-        -1 if query.most is None else query.most,
-    ]
+    return " and ".join(text for text, _ in found), [value for _, values in found for value in values]
 
 
 def kept_of(row: tuple[Any, ...]) -> Kept:
     id, kind, name, file, began, parent, input, state, exit, note, model_calls, tool_calls, usage, *rest = row
-    seconds, epoch, arm, task, repeat, attempt, right = rest
+    seconds, epoch, arm, task, repeat, attempt, right, source = rest
     return Kept(
         id, kind, name, file, began, parent, json.loads(input or b"null"), state, exit, note, model_calls, tool_calls,
         usage_of(usage) if usage else Usage(), seconds, epoch, arm, task, repeat, attempt,
-        flag(right),
+        flag(right), json.loads(source or b"null"),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The run store: every run that was made, with its effects and transcript, in one SQLite file.
+"""The run store: every run that was made, with its effects and transcript, in a SQLite file or a Postgres database.
 
     store = Store(".loopworth/runs.db")
     journal = store.begin(Kept(...))          a run under way; its journal writes each effect as it happens
@@ -12,7 +12,6 @@ The rows of a run's effects are its journal: recordings, replays, resumed and du
 from __future__ import annotations
 
 import os
-import sqlite3
 import zlib
 from concurrent.futures import Future
 from pathlib import Path
@@ -20,20 +19,21 @@ from typing import Any
 
 import msgspec
 
-from loopworth.runs import store_file
+from loopworth.runs.database import SHARE, Database, Home, StoreFault
+from loopworth.runs.home import home
 from loopworth.runs.journal import body
 from loopworth.runs.kept import Kept, Score
 from loopworth.runs.outcome import Fenced, Outcome
 from loopworth.runs.secrets import hide
 from loopworth.runs.shelf import EFFECTS, Shelf
-from loopworth.runs.store_file import HOME, StoreFault, place
 from loopworth.runs.stored_journal import StoredJournal
 from loopworth.runs.usage import Usage
 from loopworth.runs.writer import Work, Writer
 
-BEGIN = """
-insert into run(id, kind, parent, name, file, input, began, state, epoch) select ?, ?, ?, ?, ?, ?, ?, 'unfinished', ?
-where ? is null or (select epoch from run where id = ?) = ?
+BEGIN = f"""
+insert into run(id, kind, parent, name, file, input, began, source, state, epoch)
+select ?, ?, ?, ?, ?, ?, ?, ?, 'unfinished', ?
+where cast(? as text) is null or (select epoch from run where id = ? {SHARE}) = ?
 on conflict do nothing
 """
 TRIAL = """
@@ -44,6 +44,7 @@ FINISH = """
 update run set state = ?, exit = ?, note = ?, model_calls = ?, tool_calls = ?, usage = ?, tokens = ?, usd = ?,
     seconds = ? where id = ? and epoch = ?
 """
+RESUME = "update run set epoch = epoch + 1, exit = null where id = ? returning epoch"
 SCORE = "update trial set correct = ?, harmful = ?, remark = ?, route = ?, latency = ?, began = ? where run = ?"
 TRANSCRIPT = """
 insert into transcript(run, codec, body) values(?, ?, ?) on conflict(run) do update set body = excluded.body
@@ -60,23 +61,19 @@ class Store:
     `trouble` is what stopped it from writing, if something did: the runs under way go on, and are not kept.
     """
 
-    def __init__(self, path: str | Path | None = None) -> None:
-        self.path = place(path)
+    def __init__(self, place: str | Path | Home | None = None) -> None:
+        self.home = home(place) if isinstance(place, str | Path | None) else place
+        self.errors = self.home.errors
         try:
-            self.folder()
-            store_file.opened(self.path).close()
-        except (OSError, sqlite3.Error) as error:
-            raise store_file.fault(self.path, error) from None
-        self.writer = Writer(lambda: store_file.opened(self.path))
-        self.failure: StoreFault | None = None
+            self.home.writing().close()
+        except (OSError, self.errors) as error:
+            raise self.home.fault(error) from None
+        self.writer = Writer(self.home.writing, self.errors)
 
-    def folder(self) -> None:
-        """The folder is made, and what it holds kept out of version control: transcripts are in clear."""
-        folder = self.path.parent
-        folder.mkdir(parents=True, exist_ok=True)
-        ignore = folder / ".gitignore"
-        if folder.name == HOME.name and not ignore.exists():
-            ignore.write_text("*\n", "utf-8")
+    @property
+    def path(self) -> Path:
+        """The file of a store that is one."""
+        return Path(str(self.home))
 
     def begin(self, kept: Kept, parent_epoch: int = 1) -> StoredJournal:
         """Enter a run. A trial is fenced off at its first effect where another process has taken over its comparison,
@@ -84,9 +81,9 @@ class Store:
         journal = StoredJournal(kept.id, 1, self)
         input = body(hide(kept.input))
         of_comparison = (kept.parent, kept.parent, parent_epoch)
-        row = (kept.id, kept.kind, kept.parent, kept.name, kept.file, input, kept.began, 1)
+        row = (kept.id, kept.kind, kept.parent, kept.name, kept.file, input, kept.began, body(kept.source), 1)
 
-        def work(db: sqlite3.Connection) -> int:
+        def work(db: Database) -> int:
             made = db.execute(BEGIN, (*row, *of_comparison)).rowcount
             if made and kept.kind == "trial":
                 key = (kept.parent, kept.arm, kept.task, kept.repeat, kept.attempt)
@@ -99,8 +96,8 @@ class Store:
     def resume(self, id: str) -> StoredJournal:
         """Take a run over from the activation that began it: whatever of that is still alive is fenced off."""
 
-        def work(db: sqlite3.Connection) -> tuple[int, list[Any]]:
-            epoch = db.execute("update run set epoch = epoch + 1 where id = ? returning epoch", (id,)).fetchall()[0][0]
+        def work(db: Database) -> tuple[int, list[Any]]:
+            epoch = db.execute(RESUME, (id,)).fetchall()[0][0]
             return epoch, effects(db, id)
 
         epoch, rows = self.wait(self.submit(work))
@@ -116,7 +113,7 @@ class Store:
         row = ("done" if over else "unfinished", outcome.exit, note, *figures)
         text = written(msgspec.structs.replace(outcome, note=note, traceback=hide(outcome.traceback)))
 
-        def work(db: sqlite3.Connection) -> None:
+        def work(db: Database) -> None:
             if db.execute(FINISH, (*row, journal.run, journal.epoch)).rowcount != 1:
                 raise Fenced(f"another process has taken over the run {journal.run}")
             db.execute(TRANSCRIPT, (journal.run, "zlib", zlib.compress(text, 1)))
@@ -141,7 +138,7 @@ class Store:
     def wait(self, done: Future[Any]) -> Any:
         try:
             return done.result()
-        except sqlite3.Error as error:
+        except self.errors as error:
             raise self.wording(error) from None
 
     @property
@@ -153,8 +150,8 @@ class Store:
         """What stopped the writing, in words."""
         return None if self.writer.trouble is None else self.wording(self.writer.trouble)
 
-    def wording(self, error: sqlite3.Error) -> StoreFault:
-        return store_file.fault(self.path, error)
+    def wording(self, error: Exception) -> StoreFault:
+        return self.home.fault(error)
 
     def close(self) -> None:
         """Wait until all is written. `trouble` then says whether it was."""
@@ -163,10 +160,10 @@ class Store:
     def shelf(self) -> Shelf:
         """What is kept, to be read; includes all that was written before."""
         self.wait(self.submit(lambda db: None))  # noqa: ARG005
-        return Shelf(self.path)
+        return Shelf(self.home)
 
 
-def effects(db: sqlite3.Connection, run: str) -> list[Any]:
+def effects(db: Database, run: str) -> list[Any]:
     return db.execute(EFFECTS, (run,)).fetchall()
 
 

@@ -6,13 +6,13 @@ import contextlib
 import os
 import sqlite3
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.parse import quote
 
-HOME = Path(".loopworth")
-FILE = "runs.db"
-VERSION = 1
-"""Of the tables below; it stands in the file. An older file is brought up to date, a newer one is refused."""
+from loopworth.runs.database import ADVICE, FILE, HOME, VERSION, StoreFault
+from loopworth.runs.occupancy import occupied
+
 APPLICATION = 0x6C777274
 """Marks the file as ours."""
 PATIENCE = 10.0
@@ -23,7 +23,7 @@ create table run(
     id text primary key, kind text not null, parent text, name text not null, file text not null, input blob,
     began text not null, state text not null, exit text, note text not null default '',
     model_calls int not null default 0, tool_calls int not null default 0, usage blob, tokens int, usd real,
-    seconds real not null default 0, epoch int not null) without rowid;
+    seconds real not null default 0, epoch int not null, source blob) without rowid;
 create index run_began on run(began);
 create index run_parent on run(parent);
 create table effect(
@@ -33,7 +33,11 @@ create table effect(
 create table approval(
     run text not null, id text not null, hash text not null, tool text not null, question blob not null,
     state text not null default 'waiting', decision blob, by text, expires text, epoch int not null,
+    n int not null default 0, asked text not null default '',
     primary key(run, id)) without rowid;
+create table ballot(
+    run text not null, id text not null, n int not null, at text not null, by text not null, decision blob not null,
+    won int not null, primary key(run, id, n)) without rowid;
 create table trial(
     comparison text not null, arm text not null, task text not null, repeat int not null, attempt int not null,
     run text not null, correct int, harmful int, remark text not null default '', route text,
@@ -44,10 +48,83 @@ create table transcript(run text primary key, codec text not null, body blob not
 create table worker(id text primary key, host text not null, pid int not null, began text not null, beat text not null,
     epoch int not null) without rowid;
 """
+STEPS = {
+    2: """
+alter table run add column source blob;
+alter table approval add column n int not null default 0;
+alter table approval add column asked text not null default '';
+create table ballot(
+    run text not null, id text not null, n int not null, at text not null, by text not null, decision blob not null,
+    won int not null, primary key(run, id, n)) without rowid
+""",
+}
+"""What brings the tables of the version before to each version."""
 
 
-class StoreFault(OSError):
-    """The run store cannot be used: the file, the disk, or another version. The text says what to do."""
+class Connection(sqlite3.Connection):
+    """A connection that says how sure a commit is to be."""
+
+    careful = False
+
+    def begin(self, careful: bool) -> None:
+        if careful is not self.careful:
+            self.execute(f"pragma synchronous={'full' if careful else 'normal'}")
+            self.careful = careful
+        self.execute("begin immediate")
+
+
+class StoreFile:
+    """A store in a SQLite file: the `Home` of one host."""
+
+    errors: type[Exception] = sqlite3.Error
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def writing(self) -> Connection:
+        self.folder()
+        return opened(self.path)
+
+    def folder(self) -> None:
+        """The folder is made, and what it holds kept out of version control: transcripts are in clear."""
+        folder = self.path.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        ignore = folder / ".gitignore"
+        if folder.name == HOME.name and not ignore.exists():
+            ignore.write_text("*\n", "utf-8")
+
+    def reading(self) -> Connection:
+        db = reading(self.path)
+        if state(db)[1] == VERSION:
+            return db
+        db.close()
+        opened(self.path).close()
+        return reading(self.path)
+
+    def there(self) -> bool:
+        return self.path.exists()
+
+    def fault(self, error: BaseException) -> StoreFault:
+        return fault(self.path, error)
+
+    def occupied(self, run: str) -> AbstractContextManager[None]:
+        return occupied(self.path.with_name(f"{self.path.name}-runs"), run)
+
+    def migrate(self) -> int:
+        before = version(self.path)
+        self.writing().close()
+        return before
+
+
+def version(path: Path) -> int:
+    """Of the tables in a file; 0 where there are none. Raises sqlite3.Error, StoreFault."""
+    if not path.exists():
+        return 0
+    with contextlib.closing(sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)) as db:
+        return state(db)[1]
 
 
 def place(given: str | Path | None = None) -> Path:
@@ -56,13 +133,15 @@ def place(given: str | Path | None = None) -> Path:
     return path / FILE if path.is_dir() or (not path.suffix and not path.exists()) else path
 
 
-def opened(path: Path) -> sqlite3.Connection:
+def opened(path: Path) -> Connection:
     """A connection to write with; the file and its tables are made where there are none. Raises sqlite3.Error."""
-    db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE, check_same_thread=False)
+    db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE, check_same_thread=False, factory=Connection)
     try:
         if state(db) == (0, 0):
             create(db, path)
         known(db, path)
+        if state(db)[1] < VERSION:
+            update(db)
         db.execute("pragma synchronous=normal")
     except BaseException:
         db.close()
@@ -86,6 +165,16 @@ def create(db: sqlite3.Connection, path: Path) -> None:
             db.execute(statement)
         db.execute(f"pragma application_id={APPLICATION}")
         db.execute(f"pragma user_version={VERSION}")
+    db.execute("commit")
+
+
+def update(db: sqlite3.Connection) -> None:
+    """Bring older tables up to date, unless another process is quicker."""
+    db.execute("begin immediate")
+    for step in range(state(db)[1] + 1, VERSION + 1):
+        for statement in STEPS[step].split(";"):
+            db.execute(statement)
+        db.execute(f"pragma user_version={step}")
     db.execute("commit")
 
 
@@ -114,17 +203,23 @@ def known(db: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def reading(path: Path) -> sqlite3.Connection:
+def reading(path: Path) -> Connection:
     """A connection to read with, on a read-only disk too. Raises sqlite3.Error, StoreFault."""
     for how in ("mode=ro", "mode=ro&immutable=1"):
-        db = sqlite3.connect(f"file:{quote(str(path.absolute()))}?{how}", uri=True, timeout=PATIENCE)
+        db = uri(path, how)
         with contextlib.suppress(sqlite3.OperationalError):
             known(db, path)
             return db
         db.close()
-    db = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True, timeout=PATIENCE)
+    db = uri(path, "mode=ro")
     known(db, path)
     return db
+
+
+def uri(path: Path, how: str) -> Connection:
+    return sqlite3.connect(
+        f"file:{quote(str(path.absolute()))}?{how}", uri=True, timeout=PATIENCE, factory=Connection
+    )
 
 
 WORDS = {
@@ -149,6 +244,3 @@ def fault(path: Path, error: BaseException) -> StoreFault:
     name = getattr(error, "sqlite_errorname", "")
     words = next((words for start, words in WORDS.items() if name.startswith(start)), "")
     return StoreFault(f"the run store {path}: {words or error} ({str(error) or name}){ADVICE}")
-
-
-ADVICE = "\n    name another file with --store, or keep nothing with --no-store"

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Protocol
 
+from loopworth.runs.database import SHARE, Database
 from loopworth.runs.journal import Record
 from loopworth.runs.outcome import Fenced
 from loopworth.runs.packing import Pool
 from loopworth.runs.writer import Work
 
-PUT = """
+PUT = f"""
 insert into effect(run, id, n, hash, kind, request, body, began, ended, epoch) select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
-where (select epoch from run where id = ?) = ?
+where (select epoch from run where id = ? {SHARE}) = ?
 on conflict(run, id) do update set kind = excluded.kind, body = excluded.body, ended = excluded.ended,
     epoch = excluded.epoch where effect.kind = 'intent' and excluded.kind <> 'intent'
 """
@@ -24,12 +24,14 @@ on conflict(run, id) do update set kind = excluded.kind, body = excluded.body, e
 class Writes(Protocol):
     """Where a journal writes: a run store."""
 
+    errors: type[Exception]
+
     @property
     def failed(self) -> bool: ...
 
     def submit(self, work: Work, careful: bool = False) -> Future[Any]: ...
 
-    def wording(self, error: sqlite3.Error) -> Exception: ...
+    def wording(self, error: Exception) -> Exception: ...
 
 
 class StoredJournal:
@@ -61,7 +63,7 @@ class StoredJournal:
         done = self.store.submit(self.row(id, record, old), careful)
         try:
             written = await asyncio.wrap_future(done)
-        except sqlite3.Error as error:
+        except self.store.errors as error:
             if record.kind == "intent":
                 raise self.store.wording(error) from None
             written = 1
@@ -69,12 +71,12 @@ class StoredJournal:
             raise Fenced(f"another process has taken over the run {self.run}: this one ends at {id}")
         self.records[id] = record
 
-    def row(self, id: str, record: Record, old: Record | None) -> Callable[[sqlite3.Connection], int]:
+    def row(self, id: str, record: Record, old: Record | None) -> Callable[[Database], int]:
         request = b"" if old is not None else self.pool.pack(record.request)
         values = (self.run, id, self.n, record.hash, record.kind, request, record.body, record.began, record.ended)
         self.n += 1
 
-        def work(db: sqlite3.Connection) -> int:
+        def work(db: Database) -> int:
             return db.execute(PUT, (*values, self.epoch, self.run, self.epoch)).rowcount
 
         return work

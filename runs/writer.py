@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, TypeAlias
 
-Work: TypeAlias = Callable[[sqlite3.Connection], Any]
+from loopworth.runs.database import Database
+
+Work: TypeAlias = Callable[[Database], Any]
 MOST = 500
 """Pieces of work that one commit may hold."""
 
@@ -27,13 +29,14 @@ class Job:
 class Writer:
     """Does all work in the order in which it was given, in a thread of its own.
 
-    A failure of the file ends it: what came before is kept, what comes after fails alike, and `trouble` is the error.
+    A failure of the database, one of its driver's `errors`, ends it: what came before is kept, what comes after fails
+    alike, and `trouble` is the error.
     """
 
-    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+    def __init__(self, connect: Callable[[], Database], errors: type[Exception]) -> None:
         self.jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self.trouble: sqlite3.Error | None = None
-        self.connect = connect
+        self.trouble: Exception | None = None
+        self.connect, self.errors = connect, errors
         self.thread = threading.Thread(target=self.run, name="loopworth-store", daemon=True)
         self.thread.start()
 
@@ -50,14 +53,14 @@ class Writer:
         self.thread.join()
 
     def run(self) -> None:
-        db: sqlite3.Connection | None = None
+        db: Database | None = None
         while batch := self.batch():
             try:
                 if self.trouble is not None:
                     raise self.trouble
                 db = db or self.connect()
-                results = committed(db, batch)
-            except sqlite3.Error as error:
+                results = committed(db, batch, self.errors)
+            except self.errors as error:
                 self.trouble = error
                 for job in batch:
                     job.done.set_exception(error)
@@ -84,28 +87,23 @@ class Writer:
         return found
 
 
-def committed(db: sqlite3.Connection, batch: list[Job]) -> list[Any]:
-    """The results of all work of a batch, in one transaction. Raises what the file raises; a bug is a result."""
-    if any(job.careful for job in batch):
-        db.execute("pragma synchronous=full")
-    db.execute("begin immediate")
+def committed(db: Database, batch: list[Job], errors: type[Exception]) -> list[Any]:
+    """The results of all work of a batch, in one transaction. Raises what the database raises; a bug is a result."""
+    db.begin(careful=any(job.careful for job in batch))
     try:
-        results = [outcome(job, db) for job in batch]
-        db.execute("commit")
+        results = [outcome(job, db, errors) for job in batch]
+        db.commit()
     except BaseException:
-        if db.in_transaction:
-            db.execute("rollback")
+        with suppress(errors):
+            db.rollback()
         raise
-    finally:
-        if any(job.careful for job in batch):
-            db.execute("pragma synchronous=normal")
     return results
 
 
-def outcome(job: Job, db: sqlite3.Connection) -> Any:
+def outcome(job: Job, db: Database, errors: type[Exception]) -> Any:
     try:
         return job.work(db)
-    except sqlite3.Error:
+    except errors:
         raise
     except Exception as bug:
         return bug

@@ -15,12 +15,12 @@ from loopworth.cli.status import UserFault, saving
 from loopworth.cli.steps import steps
 from loopworth.cli.store import Place, found_run, gathered
 from loopworth.cli.terminal import complain, headed, output, results, safe, shown, write_json
+from loopworth.runs.home import home
 from loopworth.runs.kept import Kept, Query
 from loopworth.runs.outcome import Exit
 from loopworth.runs.recording import Recording
 from loopworth.runs.recording import line as line_of
 from loopworth.runs.shelf import Shelf
-from loopworth.runs.store_file import place as place_of
 from loopworth.runs.usage import Usage
 from loopworth.workflows.faults import nearest, suggestion
 
@@ -58,11 +58,11 @@ def runs(
         raise UserFault(f"--exit {exit}: no run ends so\n    {instead}")
     after = None if since is None else moment(since, datetime.now(UTC))
     query = Query(workflow, exit, comparison, arm, task, after, most=most)
-    found = shelved(Shelf(store), query) if place_of(store).exists() else []
+    found = shelved(Shelf(store), query) if home(store).there() else []
     if as_json:
         write_json([facts(one) for one in found])
     elif not found:
-        output().print(shown(f"no such runs are kept in {place_of(store)}"), soft_wrap=True)
+        output().print(shown(f"no such runs are kept in {home(store)}"), soft_wrap=True)
     else:
         for line in listed(found):
             output().print(line, soft_wrap=True)

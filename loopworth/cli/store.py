@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,9 +16,13 @@ from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
 
 Place = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        "--store", metavar="FILE", envvar="LOOPWORTH_STORE", help="The run store.", show_default=".loopworth/runs.db"
+        "--store",
+        metavar="FILE",
+        envvar="LOOPWORTH_STORE",
+        help="The run store: a file, or postgresql://…",
+        show_default=".loopworth/runs.db",
     ),
 ]
 Unkept = Annotated[bool, typer.Option("--no-store", help="Keep nothing of this in the run store.")]
@@ -30,7 +33,7 @@ Replayed = Annotated[
 
 
 @contextmanager
-def open_store(place: Path | None, unkept: bool) -> Iterator[Store | None]:
+def open_store(place: str | None, unkept: bool) -> Iterator[Store | None]:
     """The store to keep runs in, closed at the end, when all is written. What could not be kept is said then."""
     if unkept:
         yield None
@@ -44,7 +47,7 @@ def open_store(place: Path | None, unkept: bool) -> Iterator[Store | None]:
             complain(f"what came last could not be kept\n    {store.trouble}")
 
 
-def recordings(name: str, place: Path | None) -> list[Recording]:
+def recordings(name: str, place: str | None) -> list[Recording]:
     """What `--replay` names: all recordings of a file, or the run of the store with, for a comparison, its trials."""
     if name.endswith(".jsonl"):
         try:

@@ -1,0 +1,154 @@
+"""A run store in Postgres: the `Home` of several hosts. The same tables and statements as in a SQLite file.
+
+It wants the extra `postgres`, and its tables from `loopworth store migrate`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+import psycopg
+
+from loopworth.runs.database import ADVICE, VERSION, InUse, StoreFault
+from loopworth.runs.journal import asked
+from loopworth.runs.secrets import MASK, learn
+from loopworth.runs.store_file import SCHEMA, STEPS
+
+TYPES = {"blob": "bytea", "real": "double precision", "int": "bigint", "without rowid": ""}
+WORD = re.compile(rf"\b(?:{'|'.join(TYPES)})\b")
+HASTY = "begin; set local synchronous_commit to off"
+CONNECT = 10
+"""Seconds that a server may take to answer."""
+MIGRATING = 0x6C777274
+"""The lock under which the tables are made."""
+
+
+class Connection:
+    """One connection, which understands the statements of a SQLite file."""
+
+    def __init__(self, driver: psycopg.Connection[Any]) -> None:
+        self.driver = driver
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> psycopg.Cursor[Any]:
+        return self.driver.execute(spoken(statement).encode(), [told(value) for value in values])
+
+    def begin(self, careful: bool) -> None:
+        self.driver.execute("begin; set local synchronous_commit to on" if careful else HASTY)
+
+    def commit(self) -> None:
+        self.driver.execute("commit")
+
+    def rollback(self) -> None:
+        self.driver.execute("rollback")
+
+    def close(self) -> None:
+        self.driver.close()
+
+
+def spoken(statement: str) -> str:
+    """A statement in Postgres' words."""
+    return statement.replace("%", "%%").replace("?", "%s").replace("/* for share */", "for share")
+
+
+def told(value: Any) -> Any:
+    """A value as Postgres takes it: no text there holds the character 0."""
+    return value.replace("\0", "\ufffd") if isinstance(value, str) else value
+
+
+def defined(statements: str) -> Iterator[str]:
+    """Definitions of tables in Postgres' words, one by one."""
+    for statement in statements.split(";"):
+        if statement.strip():
+            yield WORD.sub(lambda word: TYPES[word[0]], statement)
+
+
+class Postgres:
+    """A store in a Postgres database, by its address."""
+
+    errors: type[Exception] = psycopg.Error
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        parts = urlsplit(address)
+        learn(parts.password, *(value for name, value in parse_qsl(parts.query) if "password" in name))
+        user = f"{parts.username}:{MASK}@" if parts.password else f"{parts.username}@" if parts.username else ""
+        self.name = urlunsplit((parts.scheme, user + parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+    def __str__(self) -> str:
+        return self.name
+
+    def connected(self) -> Connection:
+        driver = psycopg.connect(self.address, autocommit=True, connect_timeout=CONNECT)
+        return Connection(driver)
+
+    def writing(self) -> Connection:
+        """Raises StoreFault where the tables are missing, or of another version."""
+        db = self.connected()
+        try:
+            self.known(version(db))
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    reading = writing
+
+    def known(self, found: int) -> None:
+        if found < VERSION:
+            what = "is older than this loopworth" if found else "has no tables yet"
+            raise StoreFault(f"the run store {self.name} {what}: `loopworth store migrate --store …` makes them")
+        if found > VERSION:
+            raise StoreFault(
+                f"{self.name} was written by a newer loopworth (version {found} of the store; this one knows {VERSION})"
+                "\n    upgrade loopworth, or name another with --store; nothing was changed"
+            )
+
+    def there(self) -> bool:
+        return True
+
+    def fault(self, error: BaseException) -> StoreFault:
+        if isinstance(error, StoreFault):
+            return error
+        return StoreFault(f"the run store {self.name}: {str(error).strip() or type(error).__name__}{ADVICE}")
+
+    @contextmanager
+    def occupied(self, run: str) -> Iterator[None]:
+        """A lock of the server's, which ends with this process' connection. Raises InUse."""
+        key = int(asked(["run", run]).hash, 16) - 2**63
+        with closing(self.connected()) as db:
+            if not one(db, "select pg_try_advisory_lock(?)", key):
+                raise InUse(run)
+            yield
+
+    def migrate(self) -> int:
+        with closing(self.connected()) as db:
+            db.begin(careful=True)
+            db.execute("select pg_advisory_xact_lock(?)", (MIGRATING,))
+            before = version(db)
+            if before > VERSION:
+                self.known(before)
+            steps = [SCHEMA] if before == 0 else [STEPS[step] for step in range(before + 1, VERSION + 1)]
+            for statement in (statement for step in steps for statement in defined(step)):
+                db.execute(statement)
+            if before == 0:
+                db.execute("create table loopworth(version bigint not null)")
+                db.execute("insert into loopworth(version) values(0)")
+            db.execute("update loopworth set version = ?", (VERSION,))
+            db.commit()
+            return before
+
+
+def version(db: Connection) -> int:
+    """Of the tables; 0 where there are none."""
+    if one(db, "select to_regclass('loopworth')") is None:
+        return 0
+    return int(one(db, "select version from loopworth"))
+
+
+def one(db: Connection, question: str, *values: Any) -> Any:
+    """The one value that answers a question."""
+    return db.execute(question, values).fetchall()[0][0]
