@@ -124,7 +124,8 @@ def load(
 ) -> Comparison:
     """Read a comparison with all its files and check it; nothing is run and no model opened.
 
-    `task` keeps the task of that id alone, `limit` the first so many; `whole` takes all, past the file's own limit.
+    `task` keeps the task of that id alone, also past the file's own limit, `limit` the first so many; `whole` takes
+    all.
     `tools` stand in for those of the arms. Raises WorkflowFault with every fault of every
     file, and LookupError, which names the nearest id, where there is no such task.
     """
@@ -137,6 +138,8 @@ def load(
     if faults := list(unmeasured(form, loaded)):
         raise WorkflowFault(faults)
     if task is not None:
+        if not whole and all(one.id != task for one in chosen):
+            return load(path, task, whole=True, tools=tools)
         chosen = (tasks.pick(chosen, task),)
     return built(form, arms, chosen[:limit], str(path), loaded)
 

@@ -7,11 +7,10 @@ to a quarter of the time.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from loopworth.comparisons.comparison import Comparison, load
+from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.keeper import digest, source, tasks_file
 from loopworth.comparisons.tasks import Task
 
@@ -20,12 +19,11 @@ class ExtensionFault(ValueError):
     """The comparison cannot be extended, or taken up again; the text says why, and what can be done."""
 
 
-def extended(path: str | Path, before: Mapping[str, Any], n: int) -> Comparison:
-    """A comparison that was run on the tasks of `before` (`keeper.source`), with `n` more of its file.
+def extended(whole: Comparison, before: Mapping[str, Any], n: int) -> Comparison:
+    """A comparison that was run on the tasks of `before` (`keeper.source`), with `n` more of the `whole` file's.
 
     Raises ExtensionFault.
     """
-    whole = load(path, whole=True)
     if not whole.stop_early:
         raise ExtensionFault(
             "only a comparison with `stop_early: true` can be extended: the test of this one is for the number of "
@@ -46,10 +44,16 @@ def unseen(comparison: Comparison, had: Collection[str]) -> list[str]:
     return [t.id for t in comparison.tasks if t.id not in had and clusters.get(t.id, t.id) not in read]
 
 
-def kept(path: str | Path, before: Mapping[str, Any], strict: bool = True) -> Comparison:
-    """The comparison on the tasks that it was run on, in their stages. Raises ExtensionFault where these are gone or,
-    if it is `strict`, where anything has changed."""
-    return staged(load(path, whole=True), before, before["stages"], strict)
+def taken_up(
+    comparison: Comparison, whole: Callable[[], Comparison], before: Mapping[str, Any], strict: bool = True
+) -> Comparison:
+    """The comparison as its files have it, or where it was extended since it began, on all tasks that it was run on, in
+    their stages: those are taken of the `whole` file's.
+
+    Raises ExtensionFault where any of them is gone or, if it is `strict`, where anything has changed.
+    """
+    stages = before.get("stages", ())
+    return comparison if len(stages) < 2 else staged(whole(), before, stages, strict)
 
 
 def staged(

@@ -11,29 +11,33 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import TypeAlias
 
 from msgspec import structs
 
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison, code_of
-from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper, changed
+from loopworth.comparisons.extension import taken_up
+from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper, changed, latest
 from loopworth.comparisons.program import program_inputs
 from loopworth.comparisons.tasks import columns, lacking
 from loopworth.models import Model, ModelSpec, open_model
 from loopworth.models.given import Given, GivenModel, by_key, opened, spec_of
+from loopworth.runs.kept import Kept
 from loopworth.runs.recording import Recording
+from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.given import SHAPE
 from loopworth.workflows.types import parse_type
 
-Open = Callable[[ModelSpec], Model]
+Open: TypeAlias = Callable[[ModelSpec], Model]
+Joined: TypeAlias = tuple[Comparison, Open]
+"""A comparison, and who opens its models."""
 
 
-def joined(
-    comparison: Comparison, arms: Mapping[str, Compiled], models: Mapping[str, Given]
-) -> tuple[Comparison, Open]:
+def joined(comparison: Comparison, arms: Mapping[str, Compiled], models: Mapping[str, Given]) -> Joined:
     """The comparison with these arms after its own, and who opens its models.
 
     Raises ValueError for an arm that the file does not allow, WorkflowFault for tasks that lack what one takes,
@@ -50,28 +54,42 @@ def joined(
 
 
 def keeper_of(
-    comparison: Comparison, store: Store | None, resume: str | None, replay: str | None, keep: bool
-) -> Keeper:
-    """Who makes the runs: anew, after those that a kept comparison made, or as they were recorded.
+    comparison: Comparison,
+    whole: Callable[[], Comparison],
+    store: Store | None,
+    resume: str | None,
+    replay: str | None,
+    keep: bool,
+) -> tuple[Comparison, Keeper]:
+    """Who makes the runs: anew, after those that a kept comparison made, or as they were recorded; with the comparison,
+    which takes the tasks that it was extended by from the `whole` file's.
 
     Raises LookupError for a comparison that is not kept, ValueError for one that cannot be gone on with or replayed.
     """
     if store is None and (resume or replay):
         raise ValueError("`resume` and `replay` name a comparison in a run store: give `store` as well")
     if store is None:
-        return Keeper()
+        return comparison, Keeper()
     if resume is None and replay is None:
-        return StoreKeeper.anew(store, comparison)
-    shelf = store.shelf()
-    before = shelf.run(resume or replay or "")
-    if (before.kind, before.name) != ("comparison", comparison.name):
-        raise ValueError(f"{before.id} is the {before.kind} {before.name!r}, and no comparison {comparison.name!r}")
+        return comparison, StoreKeeper.anew(store, comparison)
+    before = kept(store.shelf(), comparison, resume or replay or "")
+    comparison = taken_up(comparison, whole, before.input, strict=resume is not None)
     if resume is None:
-        trials = [shelf.recording(trial.id) for trial in shelf.trials(before.id)]
-        return Replayer(Recording(before), trials, comparison.stop_early)
+        trials = [store.shelf().recording(trial.id) for trial in store.shelf().trials(before.id)]
+        return comparison, Replayer(Recording(before), trials, comparison.stop_early)
     if other := changed(before.input, comparison):
         raise ValueError(f"{before.id} cannot be resumed: {', '.join(other)} changed since it began")
-    return StoreKeeper.going_on(store, comparison, before.id, keep)
+    return comparison, StoreKeeper.going_on(store, comparison, before.id, keep)
+
+
+def kept(shelf: Shelf, comparison: Comparison, id: str) -> Kept:
+    """What is kept of a comparison by this id; `last` is the last one of its file. Raises LookupError, ValueError."""
+    before = latest(shelf, comparison) if id == "last" else shelf.run(id)
+    if before is None:
+        raise LookupError(f"no comparison of {comparison.file} is kept")
+    if (before.kind, before.name) != ("comparison", comparison.name):
+        raise ValueError(f"{before.id} is the {before.kind} {before.name!r}, and no comparison {comparison.name!r}")
+    return before
 
 
 def arm_of(name: str, workflow: Compiled, comparison: Comparison) -> Arm:

@@ -204,8 +204,12 @@ async def compare(
     from loopworth.comparisons import comparison, execution
     from loopworth.comparisons import given as given_arms
 
-    loaded = comparison.load(path, tools=given_tools.entries(tools or {}))
+    entries = given_tools.entries(tools or {})
     more = {name: arm if isinstance(arm, Compiled) else ready(arm, tools, models) for name, arm in (arms or {}).items()}
-    whole, open = given_arms.joined(loaded, more, models or {})
-    keeper = given_arms.keeper_of(whole, store, resume, replay, keep)
-    return await execution.compare(whole, watch=watch, keep=keep, open=open, keeper=keeper)
+
+    def joined(whole: bool) -> given_arms.Joined:
+        return given_arms.joined(comparison.load(path, whole=whole, tools=entries), more, models or {})
+
+    given, open = joined(whole=False)
+    given, keeper = given_arms.keeper_of(given, lambda: joined(whole=True)[0], store, resume, replay, keep)
+    return await execution.compare(given, watch=watch, keep=keep, open=open, keeper=keeper)

@@ -60,18 +60,18 @@ def compare(
         comparison = load(file, task=task, limit=limit)
     except LookupError as error:
         raise UserFault(f"--task {task}: {error.args[0]}") from None
-    trouble = False
+    trouble, narrowed = False, task is not None or limit is not None
 
     async def measured() -> Result:
         nonlocal trouble
         with open_store(store, no_store or replay is not None) as kept:
             given, keeper = comparison, Keeper()
             if replay is not None:
-                given, keeper = replayer(comparison, recordings(replay, store), replay)
+                given, keeper = replayer(comparison, recordings(replay, store), replay, narrowed)
             elif extend is not None and kept is not None:
                 given, keeper = extension(comparison, kept, extend, as_json)
             elif kept is not None:
-                given, keeper = keeper_of(comparison, kept, resume, id, as_json)
+                given, keeper = keeper_of(comparison, kept, resume, id, as_json, narrowed)
             with followed() as watch:
                 result = await measure(given, watch=watch, keep=as_json, keeper=keeper)
         trouble = kept is not None and kept.trouble is not None

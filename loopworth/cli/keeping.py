@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TypeAlias
 
 from loopworth.cli.status import UserFault
 from loopworth.cli.store import found_run, one_comparison
 from loopworth.cli.terminal import complain
-from loopworth.comparisons.comparison import Comparison
-from loopworth.comparisons.extension import ExtensionFault, extended, kept
+from loopworth.comparisons.comparison import Comparison, load
+from loopworth.comparisons.extension import ExtensionFault, extended, staged
+from loopworth.comparisons.extension import taken_up as with_extensions
 from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper, changed, latest
 from loopworth.runs.kept import Kept
 from loopworth.runs.recording import Recording
@@ -18,8 +20,13 @@ Taken: TypeAlias = tuple[Comparison, Keeper]
 """A comparison with all its tasks, and who makes its runs."""
 
 
-def keeper_of(comparison: Comparison, store: Store, resume: bool, id: str | None, keep: bool) -> Taken:
-    """Keeps the runs in the store, anew or after those that an earlier part of the comparison made."""
+def keeper_of(
+    comparison: Comparison, store: Store, resume: bool, id: str | None, keep: bool, narrowed: bool = False
+) -> Taken:
+    """Keeps the runs in the store, anew or after those that an earlier part of the comparison made.
+
+    One that was extended goes on with all its tasks: it cannot be `narrowed` to some.
+    """
     shelf = store.shelf()
     if id is not None:
         before: Kept | None = found_run(shelf, id)
@@ -34,6 +41,8 @@ def keeper_of(comparison: Comparison, store: Store, resume: bool, id: str | None
     if before is None:
         complain(f"no comparison of {comparison.file} is kept: this one begins anew")
         return comparison, StoreKeeper.anew(store, comparison)
+    if narrowed and len(before.input["stages"]) > 1:
+        raise UserFault(f"{before.id} was extended, and goes on with all its tasks: leave out --task and --limit")
     comparison = taken_up(comparison, before)
     if other := changed(before.input, comparison):
         raise UserFault(
@@ -45,12 +54,18 @@ def keeper_of(comparison: Comparison, store: Store, resume: bool, id: str | None
 
 def taken_up(comparison: Comparison, before: Kept, strict: bool = True) -> Comparison:
     """The comparison with the tasks that were added to it since it began; unless it is `strict`, its files may have
-    changed otherwise, and of its tasks those count that it was run on."""
-    stages = (before.input or {}).get("stages", ())
-    if not stages or (strict and len(stages) < 2):
-        return comparison
+    changed otherwise."""
     try:
-        return kept(comparison.file, before.input, strict)
+        return with_extensions(comparison, partial(load, comparison.file, whole=True), before.input or {}, strict)
+    except ExtensionFault as fault:
+        raise UserFault(f"{before.id} cannot be taken up: {fault}") from None
+
+
+def as_run(comparison: Comparison, before: Kept) -> Comparison:
+    """The comparison on those tasks that it was run on, whatever its files are now."""
+    stages = (before.input or {}).get("stages", ())
+    try:
+        return staged(load(comparison.file, whole=True), before.input, stages, strict=False) if stages else comparison
     except ExtensionFault as fault:
         raise UserFault(f"{before.id} cannot be taken up: {fault}") from None
 
@@ -63,13 +78,15 @@ def extension(comparison: Comparison, store: Store, more: int, keep: bool) -> Ta
     if before.state != "done":
         raise UserFault(f"--extend {more}: {before.id} is unfinished: --resume goes on with it")
     try:
-        longer = extended(comparison.file, before.input, more)
+        longer = extended(load(comparison.file, whole=True), before.input, more)
     except ExtensionFault as fault:
         raise UserFault(f"--extend {more}: {fault}") from None
     return longer, StoreKeeper.extending(store, longer, before.id, keep)
 
 
-def replayer(comparison: Comparison, found: list[Recording], name: str) -> Taken:
-    """Makes the runs of the recorded comparison, as they were recorded."""
+def replayer(comparison: Comparison, found: list[Recording], name: str, narrowed: bool = False) -> Taken:
+    """Makes the runs of the recorded comparison, as they were recorded; of one that is `narrowed` to some tasks, those
+    on these."""
     recorded, trials = one_comparison(found, name, comparison.name)
-    return taken_up(comparison, recorded.kept), Replayer(recorded, trials, comparison.stop_early)
+    again = comparison if narrowed else taken_up(comparison, recorded.kept, strict=False)
+    return again, Replayer(recorded, trials, comparison.stop_early)

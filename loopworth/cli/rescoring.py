@@ -26,7 +26,7 @@ def rescore(
 ) -> None:
     """Judge kept runs by the score, the prices and the rule that the comparison has now, without a model call."""
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
-    from loopworth.cli.keeping import taken_up
+    from loopworth.cli.keeping import as_run
     from loopworth.comparisons.comparison import load
     from loopworth.comparisons.keeper import latest
     from loopworth.comparisons.rescoring import rescored
@@ -37,7 +37,7 @@ def rescore(
     if before is None or before.kind != "comparison":
         raise UserFault(f"{id or file}: no such comparison is kept; `loopworth runs` lists them")
     try:
-        raise typer.Exit(tell(rescored(taken_up(comparison, before, strict=False), shelf, before), require, as_json))
+        raise typer.Exit(tell(rescored(as_run(comparison, before), shelf, before), require, as_json))
     finally:
         if comparison.own_score is not None:
             comparison.own_score.close()

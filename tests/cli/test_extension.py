@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import pathlib
 
 import pytest
 
+import loopworth
+from loopworth.comparisons.export import to_json
+from loopworth.runs.store import Store
 from tests.cli.kit import command, figures
 from tests.cli.test_comparisons import COMPARISON, doubles
 
@@ -88,3 +93,36 @@ def test_an_extended_comparison_can_be_replayed(tmp_path: pathlib.Path) -> None:
     again = found(file, "--replay", "last")
     assert figures(again["verdict"]) == figures(after["verdict"])
     assert again["stopped"] == ""
+
+
+def test_some_tasks_of_an_extended_comparison_can_be_replayed(tmp_path: pathlib.Path) -> None:
+    """Those that are named, one that was added too; the others are left out."""
+    file = early(tmp_path)
+    found(file)
+    ran = [trial["task"] for trial in found(file, "--extend", 20)["trials"]]  # type: ignore[attr-defined]
+    for words, tasks in ((("--task", ran[-1]), {ran[-1]}), (("--limit", 2), set(ran[:8]) & {"n1", "n2"})):
+        again = found(file, "--replay", "last", *words)
+        assert {trial["task"] for trial in again["trials"]} == tasks  # type: ignore[attr-defined]
+
+
+def test_an_extended_comparison_goes_on_with_all_its_tasks(tmp_path: pathlib.Path) -> None:
+    """A choice of tasks is refused, and not passed over in silence."""
+    file = early(tmp_path)
+    found(file)
+    found(file, "--extend", 20)
+    for word in (("--limit", 2), ("--task", "n1")):
+        done = command("compare", file, "--resume", *word)
+        assert (done.exit_code, "goes on with all its tasks" in done.stderr) == (2, True)
+
+
+def test_a_program_takes_up_an_extended_comparison(tmp_path: pathlib.Path) -> None:
+    """With the tasks it was extended by, and only if it is this comparison: `last` is the last of its file."""
+    file = early(tmp_path)
+    found(file)
+    after = found(file, "--extend", 20)
+    command("run", tmp_path / "double.yaml", "-i", "n=1")
+    with contextlib.closing(Store()) as store:
+        for how in ({"replay": "last"}, {"resume": "last"}):
+            again = json.loads(to_json(asyncio.run(loopworth.compare(file, store=store, **how))))
+            assert len(again["trials"]) == len(after["trials"])  # type: ignore[arg-type]
+            assert figures(again["verdict"])["words"] == after["verdict"]["words"]  # type: ignore[index]
