@@ -5,6 +5,7 @@
     compile(path)            a workflow, ready to run
     draw(path)               a workflow as a Mermaid flowchart
     run(workflow, input)     its outcome; `run_sync` for a program without an event loop
+    resume(store, id)        goes on with a durable run
     compare(path)            several arms on the same tasks, and a verdict; `render` makes its report
 
 The classes are what a program's own models, tools and executors take and give. Each name loads what it needs on first
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from loopworth.comparisons.result import Result
     from loopworth.comparisons.table import render
-    from loopworth.front import check, compare, compile, draw, load, opened, replay, run, run_sync
+    from loopworth.front import check, compare, compile, draw, load, opened, replay, resume, run, run_sync
     from loopworth.runs.effects import Effects
     from loopworth.runs.message import Reply, Request, ToolCall
     from loopworth.runs.outcome import Outcome
@@ -47,6 +48,7 @@ __all__ = [
     "opened",
     "render",
     "replay",
+    "resume",
     "run",
     "run_sync",
 ]

@@ -23,6 +23,7 @@ from loopworth.runs.replay import Replayed, departed
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.world import Ask, Live
 from loopworth.workflows import compile as building
+from loopworth.workflows import durable
 from loopworth.workflows import given as given_tools
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from loopworth.comparisons.progress import Progress
     from loopworth.comparisons.result import Result
 
-__all__ = ["check", "compare", "compile", "draw", "load", "opened", "replay", "run", "run_sync"]
+__all__ = ["check", "compare", "compile", "draw", "load", "opened", "replay", "resume", "run", "run_sync"]
 
 Models: TypeAlias = Mapping[str, given_models.Given]
 """Models by the name (or the key) that they stand for: an object with `reply`, a function, or another name."""
@@ -158,6 +159,34 @@ async def replay(
     if other := departed(recording, outcome):
         raise Diverged(other)
     return msgspec.structs.replace(outcome, seconds=recording.kept.seconds)
+
+
+async def resume(
+    store: Store,
+    id: str,
+    workflow: Runs | None = None,
+    *,
+    models: Models | None = None,
+    tools: Tools | None = None,
+    watch: Callable[[Said], None] | None = None,
+    hear: Listener | None = None,
+) -> Outcome:
+    """Go on with a durable run (`workflows.durable.begin` enters one) to its end, or until it waits for a person: then
+    its questions are in the store, for `runs.approvals`.
+
+    It is the workflow in the run's own file where none is given; `models` and `tools` are those that it was begun with.
+    Raises InUse where another process goes on with it, Changed where it is no longer what it was, Diverged where the
+    journal is not, LookupError where there is nothing to go on with.
+    """
+    compiled = begun(store, id, tools) if workflow is None else ready(workflow, tools, models)
+    async with opened(compiled, models) as mine:
+        return await durable.go_on(store, id, compiled, mine, watch=watch, hear=hear)
+
+
+def begun(store: Store, id: str, tools: Tools | None = None) -> Compiled:
+    """The workflow of a durable run that has not ended, as its file has it now. Raises LookupError, WorkflowFault."""
+    kept = durable.unended(store, id)
+    return compile(kept.file, model=kept.source["model"], tools=tools)
 
 
 def run_sync(

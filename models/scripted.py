@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -55,6 +56,10 @@ class ScriptedModel:
             held = Usage(0, request.max_tokens or 0, estimated=True)
             return Reply({}, finish="time_limit", usage=held, seconds=seconds)
         return self.told(said, request, takes)
+
+    def take_up(self, ids: Iterable[str]) -> None:
+        """Go on after these effects, which have their replies."""
+        self.given = dict(Counter(map(self.fitting, ids)))
 
     def next(self, id: str) -> Any:
         """The next reply for this effect."""

@@ -50,7 +50,8 @@ class Compiled:
 
     `executor` holds the whole contract: input, output, check. `models` are all that it and its sub-workflows use, by
     the key that their requests carry. `writes` and `gates` name the tools it can reach that write, and that ask.
-    `functions` are those of all tools that may run in it.
+    `functions` are those of all tools that may run in it, `every` these tools as they may be called in it, and `read`
+    the files that it was made of.
     """
 
     name: str
@@ -64,6 +65,8 @@ class Compiled:
     gates: tuple[str, ...] = ()
     file: str = ""
     functions: Sequence[Callable[..., Any]] = ()
+    every: Sequence[Tool] = ()
+    read: tuple[Path, ...] = ()
 
 
 def compile(
@@ -79,7 +82,8 @@ def compile(
     Raises `WorkflowFault` with every fault of every file. Secrets are read from `environ` (the process's by default).
     """
     workflow, files = load_workflow(path, tools)
-    return replace(build(workflow, files, model=model, environ=environ), file=str(path))
+    made = build(workflow, files, model=model, environ=environ)
+    return replace(made, file=str(path), read=tuple(sorted({*files.documents, *files.texts})))
 
 
 def build(
@@ -102,6 +106,7 @@ class Builder:
     override: str | None = None
     models: dict[str, ModelSpec] = field(default_factory=dict)
     functions: list[Callable[..., Any]] = field(default_factory=list)
+    every: list[Tool] = field(default_factory=list)
     built: dict[int, Compiled] = field(default_factory=dict)
 
     def workflow(self, workflow: spec.Workflow) -> Compiled:
@@ -130,6 +135,7 @@ class Builder:
             tuple(sorted(reach.written(workflow, self.files))),
             tuple(sorted(reach.gated(workflow, self.files))),
             functions=self.functions,
+            every=self.every,
         )
 
     def executor(self, workflow: spec.Workflow, tools: Toolbox) -> Executor:
@@ -156,7 +162,8 @@ class Builder:
         guards = tuple(guard(said) for said in workflow.guard if said.on == "call")
         made = self.bare_tool(name, entry)
         most = made.max_failures if isinstance(workflow, spec.Loop) else None
-        return replace(made, gates=tuple(gates), guards=guards, max_failures=most)
+        self.every.append(replace(made, gates=tuple(gates), guards=guards, max_failures=most))
+        return self.every[-1]
 
     def bare_tool(self, name: str, entry: spec.Tool) -> Tool:
         if entry.run is None:

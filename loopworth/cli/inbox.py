@@ -1,0 +1,209 @@
+"""`loopworth inbox`: the questions that wait for a person, and the decisions on them."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from typing import Annotated, Any
+
+import typer
+
+from loopworth import front
+from loopworth.cli.durable import Durable, facts, line, told
+from loopworth.cli.status import FAILED, UserFault
+from loopworth.cli.steps import steps
+from loopworth.cli.store import Place, gathered, open_store
+from loopworth.cli.terminal import complain, headed, output, shown, write_json
+from loopworth.runs import approvals
+from loopworth.runs.approvals import Already, Approval, Came, Refused
+from loopworth.runs.home import home
+from loopworth.runs.outcome import Fenced
+from loopworth.runs.shelf import Shelf
+from loopworth.runs.store import Store
+from loopworth.runs.world import Decision
+from loopworth.workflows import durable
+
+app = typer.Typer(help="Questions of runs that wait for a person: list them, look, decide.", rich_markup_mode=None)
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Name = Annotated[
+    str, typer.Argument(metavar="ID", help="RUN.N, or the run where only one waits.", show_default=False)
+]
+By = Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who decides.", show_default="your user name")]
+Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="Why; the model reads it.", show_default=False)]
+NoRun = Annotated[bool, typer.Option("--no-run", help="Only decide: another process goes on with the run.")]
+
+
+@app.callback(invoke_without_command=True)
+def inbox(ctx: typer.Context) -> None:
+    """List what waits."""
+    if ctx.invoked_subcommand is None:
+        listing(None, False)
+
+
+@app.command("list", short_help="List what waits for a decision.")
+def listing(store: Place = None, as_json: AsJson = False) -> None:
+    """List the questions that wait, the oldest first, each with its exact arguments."""
+    where = home(store)
+    found = approvals.waiting(Shelf(where)) if where.there() else []
+    if as_json:
+        write_json([facts(one) for one in found])
+    elif not found:
+        output().print(shown(f"nothing waits in {where}"), soft_wrap=True)
+    for one in () if as_json else found:
+        end = f", expires {one.expires}" if one.expires else ""
+        output().print(shown(f"{one.name}  {one.workflow}, since {one.asked}{end}", "bold"), soft_wrap=True)
+        output().print(line(one), soft_wrap=True)
+
+
+@app.command("show", short_help="Show a question, and its run so far.")
+def show(name: Name, store: Place = None, as_json: AsJson = False) -> None:
+    """Show a question with its exact arguments, who tried to decide it, and its run so far."""
+    shelf = Shelf(store)
+    one = question(shelf, name)
+    if as_json:
+        write_json(facts(one))
+        return
+    for what, value in rows(one).items():
+        if value not in ("", None):
+            output().print(headed(what, shown(value)), soft_wrap=True)
+    output().print()
+    [recording] = gathered(shelf, shelf.run(one.run))
+    for step in steps(recording):
+        output().print(step, soft_wrap=True)
+
+
+def rows(one: Approval) -> dict[str, Any]:
+    """What a person has to know to decide."""
+    arguments = json.dumps(one.question.arguments, ensure_ascii=False, indent=2)
+    expires = f"{one.expires}, then {one.question.on_timeout}" if one.expires else ""
+    tries = [f"{b.decision.choice} by {b.by} at {b.at}{'' if b.won else ' (too late)'}" for b in one.ballots]
+    return {
+        "question": one.question.text,
+        "tool": one.tool,
+        "with": "\n         ".join(arguments.split("\n")),
+        "id": one.name,
+        "at": one.id,
+        "workflow": f"{one.workflow} {one.file}",
+        "asked": one.asked,
+        "expires": expires,
+        "choices": ", ".join(one.question.choices),
+        "state": "altered in the store since it was asked" if one.altered else one.state,
+        "decided": "\n         ".join(tries),
+        "why": one.decision.note if one.decision is not None else "",
+    }
+
+
+@app.command("approve", short_help="Let a call be made, and go on with its run.")
+def approve(
+    name: Name, note: Note = "", by: By = None, no_run: NoRun = False, store: Place = None, as_json: AsJson = False
+) -> None:
+    """Let the call be made with the arguments that were asked about, and go on with the run."""
+    decided(name, Decision("approve", who(by), note=note), store, no_run, as_json)
+
+
+@app.command("edit", short_help="Let a call be made with other arguments.")
+def edit(
+    name: Name,
+    arguments: Annotated[str, typer.Argument(metavar="JSON", help="All arguments, as one JSON object.")],
+    note: Note = "",
+    by: By = None,
+    no_run: NoRun = False,
+    store: Place = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let the call be made with these arguments instead; schema and allow-list hold for them as well."""
+    decided(name, Decision("edit", who(by), note=note), store, no_run, as_json, arguments)
+
+
+@app.command("reject", short_help="Do not let a call be made.")
+def reject(
+    name: Name,
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="Why; the model reads it.", show_default=False)],
+    by: By = None,
+    no_run: NoRun = False,
+    store: Place = None,
+    as_json: AsJson = False,
+) -> None:
+    """Do not let the call be made: a loop goes on and reads why, a pipeline ends as `rejected`."""
+    decided(name, Decision("reject", who(by), note=note), store, no_run, as_json)
+
+
+@app.command("answer", short_help="Answer a question of `ask_human` in your own words.")
+def answer(
+    name: Name,
+    words: Annotated[str, typer.Argument(metavar="TEXT", help="The answer.", show_default=False)],
+    by: By = None,
+    no_run: NoRun = False,
+    store: Place = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer a question that the workflow asks a person, and go on with the run."""
+    decided(name, Decision("answer", who(by), note=words), store, no_run, as_json)
+
+
+@app.command("sweep", short_help="Go on with every run whose question is decided or has expired.")
+def sweep(store: Place = None) -> None:
+    """Decide what has expired as its author said, and go on with every run that has a decision and is not under way."""
+    with open_store(store, False) as kept:
+        assert kept is not None
+        for one in approvals.expire(kept):
+            complain(f"{one.name} has expired: {one.question.on_timeout}")
+        due = approvals.ready(kept.shelf())
+    for run in due:
+        try:
+            Durable(run, store).go_on(run)
+        except typer.Exit as end:
+            complain(f"{run}: status {end.exit_code}")
+        except (UserFault, Fenced) as why:
+            complain(f"{run}: {why}")
+
+
+def who(by: str | None) -> str:
+    return by or getpass.getuser()
+
+
+def question(shelf: Shelf, name: str) -> Approval:
+    try:
+        return approvals.found(shelf, name)
+    except LookupError as error:
+        raise UserFault(error.args[0]) from None
+
+
+def decided(
+    name: str, decision: Decision, place: str | None, no_run: bool, as_json: bool, arguments: str | None = None
+) -> None:
+    """Enter a decision, say whether it stands, and go on with the run."""
+    with open_store(place, False) as store:
+        assert store is not None
+        one = question(store.shelf(), name)
+        came = entered(store, one, decision, arguments)
+    if isinstance(came, Already):
+        complain(str(came))
+        raise typer.Exit(FAILED)
+    complain(f"{came.approval.name}: {decision.choice} by {decision.by}")
+    if came.approval.exit != "waiting":
+        complain(f"the run is under way, or was killed: loopworth run --durable --resume {one.run}")
+    elif no_run:
+        complain(f"to go on with the run: loopworth run --durable --resume {one.run}")
+    else:
+        Durable(one.run, place, as_json=as_json).go_on(one.run)
+
+
+def entered(store: Store, one: Approval, decision: Decision, arguments: str | None) -> Came:
+    """What a decision came to; the arguments of an edit are held against the tool first. Raises UserFault."""
+    try:
+        with told():
+            if arguments is not None and one.state == "waiting":
+                decision = edited(store, one, decision, arguments)
+            return approvals.decide(store, one.run, one.id, decision)
+    except Refused as why:
+        raise UserFault(str(why)) from None
+
+
+def edited(store: Store, one: Approval, decision: Decision, arguments: str) -> Decision:
+    """An edit with canonical arguments, which its tool takes."""
+    approvals.fitting(one, decision)
+    compiled = front.begun(store, one.run)
+    durable.unchanged(durable.unended(store, one.run), compiled)
+    accepted = durable.accepted(compiled, one.tool, arguments)
+    return Decision("edit", decision.by, accepted, decision.note)

@@ -1,0 +1,154 @@
+"""Runs that outlive their process: begun in the store, gone on with by whoever comes, until they end.
+
+One run is one or more *activations*. One ends where the run ends, where its process is killed, or at a gate, as
+`waiting`; then no process and no slot is held. The next one goes on from the records of those before it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from loopworth.models.doubts import Doubts
+from loopworth.runs import approvals
+from loopworth.runs.journal import Record
+from loopworth.runs.kept import Kept, now
+from loopworth.runs.outcome import Outcome
+from loopworth.runs.parking import Parking
+from loopworth.runs.store import Store, new_id
+from loopworth.runs.stored_journal import StoredJournal
+from loopworth.tools.arguments import ArgumentFault, parse
+from loopworth.workflows.activation import activate
+from loopworth.workflows.compile import Compiled
+
+AT_REST = ("cancelled", "waiting", "provider_error", "harness_error")
+"""Ends of an activation after which the run can be gone on with."""
+
+
+class Changed(Exception):
+    """A run cannot go on: what it is made of is no longer what it was. The text names what changed."""
+
+
+def begin(store: Store, compiled: Compiled, input: dict[str, Any], id: str = "", model: str | None = None) -> str:
+    """Enter a run; nothing of it is made yet. `model` is what it was compiled with in the place of every other."""
+    made_of = source(compiled, model)
+    file = str(Path(compiled.file).resolve()) if compiled.file else ""
+    journal = store.begin(Kept(id or new_id(), "run", compiled.name, file, now(), input=input, source=made_of))
+    store.shelf()  # on the disk before anything is paid
+    return journal.run
+
+
+async def go_on(
+    store: Store,
+    id: str,
+    compiled: Compiled,
+    models: Mapping[str, Any],
+    wall: Callable[[], datetime] = approvals.moment,
+    **live: Any,
+) -> Outcome:
+    """Go on with a run, from what its journal holds, to its end or until it waits for a person and nothing is decided.
+
+    `live` is what `Live` takes. Raises InUse where another process does so, Changed, Fenced, Diverged, and LookupError
+    where there is nothing to go on with.
+    """
+    while True:
+        with store.home.occupied(id):
+            kept = unended(store, id)
+            unchanged(kept, compiled)
+            approvals.expire(store, wall(), id)
+            journal = store.resume(id)
+            take_up(models, journal.records)
+            world = Parking(models, store, journal, wall, doubts=Doubts(models), **live)
+            outcome = await activate(compiled, kept.input, world, journal, id)
+            end(store, journal, outcome)
+            store.shelf()  # it is written before another may go on
+        if outcome.exit != "waiting" or id not in approvals.ready(store.shelf()):
+            return outcome
+
+
+def take_up(models: Mapping[str, Any], records: Mapping[str, Record]) -> None:
+    """Tell the models that count what they gave, as a scripted one does, what that was."""
+    for key, model in models.items():
+        if hasattr(model, "take_up"):
+            asked = [(id, json.loads(one.request)) for id, one in records.items() if one.kind == "model"]
+            model.take_up([id for id, request in asked if request["model"] == key])
+
+
+def end(store: Store, journal: StoredJournal, outcome: Outcome) -> None:
+    """Enter how an activation ended."""
+    store.finish(journal, outcome, over=outcome.exit not in AT_REST)
+
+
+def unended(store: Store, id: str) -> Kept:
+    """The run that can be gone on with. Raises LookupError."""
+    kept = store.shelf().run(id)
+    if kept.kind != "run" or kept.source is None:
+        raise LookupError(f"{id} is no durable run: `loopworth run --durable` makes one")
+    if kept.state == "done":
+        raise LookupError(f"the run {id} has ended ({kept.exit}): there is nothing to go on with")
+    return kept
+
+
+# -- what a run is made of ---------------------------------------------------------------------------------------------
+
+
+def source(compiled: Compiled, model: str | None = None) -> dict[str, Any]:
+    """What a run is made of: its files by digest, the schemas of its tools."""
+    folder = Path(compiled.file or ".").resolve().parent
+    files = {os.path.relpath(path, folder): sha256(path.read_bytes()).hexdigest() for path in compiled.read}
+    schemas = {tool.name: tool.parameters for tool in (*compiled.every, *compiled.tools.values())}
+    return {"files": files, "tools": schemas, "model": model}
+
+
+def unchanged(kept: Kept, compiled: Compiled) -> None:
+    """Raises Changed where a run would not go on as what it was."""
+    if found := list(changes(kept.source, source(compiled))):
+        raise Changed(
+            f"the run {kept.id} cannot go on: {'; '.join(found)}\n"
+            "    what was decided, was decided on what it was: put it back, or begin a new run"
+        )
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    """What is another, in words: the arguments of tools first."""
+    for name in sorted(before["tools"].keys() | after["tools"].keys()):
+        old, new = before["tools"].get(name), after["tools"].get(name)
+        if old != new:
+            yield schema_change(name, old, new)
+    names = sorted(before["files"].keys() | after["files"].keys())
+    if files := [name for name in names if before["files"].get(name) != after["files"].get(name)]:
+        yield f"{', '.join(files)} changed since it began"
+
+
+def schema_change(name: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> str:
+    if old is None or new is None:
+        return f"the tool {name} {'is new' if old is None else 'is gone'}"
+    fields, more = set(old.get("properties", {})), set(new.get("properties", {}))
+    needed = set(new.get("required", ())) - set(old.get("required", ()))
+    words = [
+        f"also needs {', '.join(sorted(needed))}" if needed else "",
+        f"also takes {', '.join(sorted(more - fields - needed))}" if more - fields - needed else "",
+        f"no longer takes {', '.join(sorted(fields - more))}" if fields - more else "",
+    ]
+    said = ", ".join(filter(None, words))
+    return f"the tool {name} now {said}" if said else f"the arguments of the tool {name} have other types now"
+
+
+# -- edited arguments --------------------------------------------------------------------------------------------------
+
+
+def accepted(compiled: Compiled, tool: str, arguments: Any) -> dict[str, Any]:
+    """A call's canonical arguments, past the schema and the allow-list of its tool. Raises approvals.Refused."""
+    fault: ArgumentFault | None = None
+    for one in (*compiled.tools.values(), *compiled.every):
+        if one.name == tool:
+            try:
+                return one.check(parse(arguments)).arguments
+            except ArgumentFault as why:
+                fault = why
+    raise approvals.Refused(f"{tool} does not take these arguments: {fault or 'there is no such tool'}")
