@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from loopworth.cli.runs import cost
+from loopworth.cli.outcome import cost
 from loopworth.runs.events import ModelCalled
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.usage import Usage
