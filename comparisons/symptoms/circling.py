@@ -1,0 +1,51 @@
+"""Finding the calls that come round again in a run and bring nothing new."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from loopworth.agents.repetition import Repetition, Watch
+from loopworth.comparisons.symptoms.conduct import Called, Conduct, in_loop
+from loopworth.comparisons.symptoms.finding import SHORT
+from loopworth.runs.message import ToolCall
+
+SAME_CALLS, SAME_ROUNDS = 3, 2
+"""How often the same call, or the same cycle of two to four calls, comes in a row."""
+EMPTY: tuple[Any, ...] = (None, "", [], {})
+NOTHING = re.compile(r"\b(?:no|none|nothing|not found|unknown|0 (?:results|matches|rows|hits))\b")
+"""How a result says in words that there is nothing."""
+
+
+def round_of(run: Conduct) -> tuple[list[Called], int] | None:
+    """The longest round of calls that comes again in a row in a loop with nothing new, and how often it came.
+
+    None where there is none, where an equal call brought something new (it was waited for), or the run was right.
+    """
+    rounds = [found for loop in run.loops if (found := longest(in_loop(run, loop))) is not None]
+    calls, times = max(rounds, key=lambda found: found[1] * len(found[0]), default=([], 0))
+    stale = all(call.status in ("ok", "repeated", "not_run") and not fresh(run, call) for call in calls)
+    nothing = len(calls) == 1 and all(empty(one) for one in run.calls if one.key == calls[0].key and one.status == "ok")
+    return (calls, times) if calls and stale and not nothing and run.right is not True else None
+
+
+def longest(calls: Sequence[Called]) -> tuple[list[Called], int] | None:
+    """The longest round in a row of calls, and how often it comes."""
+    watch, best, most = Watch(Repetition(None, None), {}), None, 0
+    for k, call in enumerate(calls):
+        watch.see(ToolCall("", call.tool, call.arguments or None))
+        times, length = watch.round()
+        if times >= (SAME_CALLS if length == 1 else SAME_ROUNDS) and times * length > most:
+            best, most = (list(calls[k - length + 1 : k + 1]), times), times * length
+    return best
+
+
+def fresh(run: Conduct, call: Called) -> bool:
+    """Whether equal calls of a run were answered differently."""
+    return len({one.content for one in run.calls if one.key == call.key and one.status == "ok"}) > 1
+
+
+def empty(call: Called) -> bool:
+    """Whether a result says that there is nothing, by its value or in a few words."""
+    return call.full in EMPTY or (len(call.content) <= SHORT and NOTHING.search(call.content.lower()) is not None)

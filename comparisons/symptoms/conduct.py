@@ -1,0 +1,180 @@
+"""What a kept run did, as a diagnosis reads it: its tool calls in order, each with what the model wrote for it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from loopworth.agents.lines import first
+from loopworth.agents.repetition import canonical
+from loopworth.agents.submit import SUBMIT
+from loopworth.runs.events import Compacted, ModelCalled, RouteTaken, Spoke, ToolCalled
+from loopworth.runs.message import Message, unfenced
+from loopworth.runs.observation import Observation
+from loopworth.runs.outcome import Exit, Outcome
+from loopworth.runs.recording import Recording
+from loopworth.runs.usage import Usage, Value
+
+TURN = re.compile(r"^(?P<loop>(?:.*/)?)(?P<turn>[0-9]+)/(?:ask|call\[(?P<k>[0-9]+)\])$")
+"""The effects of a loop: turn 3 of the loop at `sub/` is `sub/3/ask`, and its calls are `sub/3/call[0]` and so on."""
+BRIEFED = re.compile(r"^- ([\w-]{1,64})\(", re.MULTILINE)
+"""A tool as `agents.briefing` tells of it where the endpoint knows none."""
+NOT_DONE = ("tool_error", "timed_out", "invalid_arguments", "unknown_tool", "not_allowed", "rejected", "not_run")
+
+
+class Called(Value, frozen=True):
+    """One tool call. `loop` is the place of the loop that made it, None in a fixed path. `arguments` are canonical
+    JSON, or the model's own text where that is none; `content` is what the model read of the result, `fault` what a
+    comparison put in its place."""
+
+    at: str
+    tool: str
+    status: str
+    arguments: str = ""
+    content: str = ""
+    full: Any = None
+    seconds: float = 0.0
+    loop: str | None = None
+    fault: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Equal for equal calls."""
+        return self.tool, self.arguments
+
+
+class Conduct(Value, frozen=True):
+    """One run that ended. `subject` is its arm, or its workflow; `offered` are the tools that its loops were known to
+    have, by description; `loops` says how each loop ended, `right` whether the run was scored right."""
+
+    id: str
+    subject: str
+    exit: Exit
+    note: str = ""
+    right: bool | None = None
+    remark: str = ""
+    input: Any = None
+    answer: Any = None
+    calls: tuple[Called, ...] = ()
+    loops: tuple[Spoke, ...] = ()
+    compacted: tuple[Compacted, ...] = ()
+    route: RouteTaken | None = None
+    offered: Mapping[str, str] = {}
+    said: int = 0
+    model_calls: int = 0
+    tool_calls: int = 0
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    last: str = ""
+
+    def done(self, tool: str) -> bool:
+        """Whether a call of the tool was made, or may have been."""
+        return any(call.tool == tool and call.status not in NOT_DONE for call in self.calls)
+
+
+def conduct(recording: Recording) -> Conduct | None:
+    """What a run did; None where it did not end."""
+    outcome, kept = recording.outcome, recording.kept
+    if outcome is None:
+        return None
+    asked = [event.at for event in outcome.events if type(event) is ModelCalled]
+    return Conduct(
+        id=kept.id,
+        subject=kept.arm or kept.name,
+        exit=kept.exit or outcome.exit,
+        note=kept.note or outcome.note,
+        right=kept.right,
+        remark="" if recording.score is None else recording.score.remark,
+        input=kept.input,
+        answer=outcome.answer,
+        calls=tuple(called(outcome)),
+        loops=tuple(event for event in outcome.events if type(event) is Spoke),
+        compacted=tuple(event for event in outcome.events if type(event) is Compacted),
+        route=next((event for event in outcome.events if type(event) is RouteTaken), None),
+        offered=offered(recording),
+        said=sum(len(text(one.message)) for one in outcome.transcript),
+        model_calls=len(asked),
+        tool_calls=outcome.tool_calls,
+        usage=outcome.usage,
+        seconds=outcome.seconds,
+        last=asked[-1] if asked else "",
+    )
+
+
+def called(outcome: Outcome) -> Iterator[Called]:
+    """Every call, with its observation where there is one."""
+    replies = {one.at: one.message for one in outcome.transcript if one.message.get("role") == "assistant"}
+    left = list(reversed(outcome.calls))
+    for event in outcome.events:
+        if type(event) is not ToolCalled:
+            continue
+        fits = left and (left[-1].tool, left[-1].status) == (event.tool, event.status)
+        yield one_call(event, left.pop() if fits else None, replies)
+
+
+def one_call(event: ToolCalled, seen: Observation | None, replies: Mapping[str, Message]) -> Called:
+    """A call by what the model wrote for it: what ran may have defaults in it, and a refused call has no more."""
+    place = TURN.match(event.at)
+    arguments = None
+    if place is not None and place["k"] is not None:
+        arguments = wanted(replies.get(f"{place['loop']}{place['turn']}/ask", {}), int(place["k"]))
+    if arguments is None and seen is not None:
+        arguments = seen.arguments
+    loop = None if place is None else place["loop"]
+    written = canonical(arguments).decode("utf-8", "replace")
+    if seen is None:
+        return Called(event.at, event.tool, event.status, written, seconds=event.seconds, loop=loop)
+    return Called(event.at, event.tool, event.status, written, seen.content, seen.full, event.seconds, loop, seen.fault)
+
+
+def wanted(message: Message, k: int) -> Any:
+    """The arguments of the k-th call of a reply, in whatever protocol it was made."""
+    calls = message.get("tool_calls")
+    if isinstance(calls, list) and k < len(calls):
+        function = calls[k].get("function") if isinstance(calls[k], dict) else None
+        return function.get("arguments") if isinstance(function, dict) else None
+    content = text(message)
+    try:
+        found = json.loads(unfenced(content))
+    except ValueError:
+        said = first(content)
+        return content if said is None else said.text
+    return found.get("arguments") if isinstance(found, dict) else content
+
+
+def text(message: Message) -> str:
+    """What a message says in words."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return " ".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def offered(recording: Recording) -> dict[str, str]:
+    """The tools that the requests of a run offer, each with its description where the endpoint was told of it."""
+    found: dict[str, str] = {}
+    for record in recording.records.values():
+        if record.kind == "model" and record.request.startswith(b"{"):
+            request = json.loads(record.request)
+            for tool in request.get("tools") or ():
+                function = tool.get("function") or {}
+                found.setdefault(str(function.get("name")), str(function.get("description") or ""))
+            for message in (request.get("messages") or ())[:1]:
+                found |= {
+                    name: "" for name in BRIEFED.findall(text(message).partition("Tools:\n")[2]) if name not in found
+                }
+    found.pop(SUBMIT, None)
+    return found
+
+
+def in_loop(run: Conduct, loop: Spoke) -> list[Called]:
+    """The calls of one loop, its own turns alone."""
+    place = f"{loop.at}/" if loop.at else ""
+    return [call for call in run.calls if call.loop == place]
+
+
+def silent(run: Conduct) -> bool:
+    """Whether one of its loops had tools, was free to call none, and called none."""
+    return any(loop.tools and not loop.ignored and not in_loop(run, loop) for loop in run.loops)

@@ -1,0 +1,116 @@
+"""Speak or act, and which tool: claims of calls that were not made, circles between calls, wrong routes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from loopworth.comparisons.symptoms.circling import round_of
+from loopworth.comparisons.symptoms.claims import claimed
+from loopworth.comparisons.symptoms.conduct import Conduct
+from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, finding, spoken
+from loopworth.comparisons.trace import leaves
+
+
+def cycles(runs: Runs) -> Iterator[Finding]:
+    """It goes to and fro between two to four calls that bring nothing new."""
+    around = [(run, *found) for run in runs if (found := round_of(run)) is not None and len(found[0]) > 1]
+    signs = [
+        Sign(run.id, calls[-1].at, f"{', '.join(map(spoken, calls))} {times} times in a row")
+        for run, calls, times in around
+    ]
+    yield from finding(
+        runs,
+        signs,
+        "decision",
+        "cycle",
+        "it goes round between the same calls (A, B, A, B)",
+        ("instructions", "Make no call whose result you have: when two results bring nothing new, answer with them."),
+        "say what to do when a call brings nothing new; tools whose descriptions overlap invite it",
+        adds=True,
+    )
+
+
+def claims(runs: Runs) -> Iterator[Finding]:
+    """The answer says that something was done, and no call did it. One run is enough."""
+    signs, first = list[Sign](), ("", "")
+    for run in runs:
+        read = " ".join([str(run.input), *(call.content for call in run.calls)])
+        texts = [leaf for leaf in leaves(run.answer) if isinstance(leaf, str)]
+        for tool, word, sentence in (claim for text in texts for claim in claimed(text, runs.tools, read)):
+            if not run.done(tool):
+                signs.append(Sign(run.id, run.last, f"{brief(sentence)!r}, and no call of {tool} {how(run, tool)}"))
+                first = first if first[0] else (tool, word)
+    made = f"calls | selectattr('tool', 'equalto', '{first[0]}') | selectattr('status', 'equalto', 'ok') | list"
+    yield from finding(
+        runs,
+        signs,
+        "decision",
+        "claims",
+        "the answer claims a call that was not made",
+        ("check", f"'{first[1]}' not in answer | string | lower or {made}"),
+        "a model says so by its nature: hold the answer against the calls",
+        least="any",
+    )
+
+
+def how(run: Conduct, tool: str) -> str:
+    ends = [call.status for call in run.calls if call.tool == tool]
+    return f"was done ({', '.join(dict.fromkeys(ends))})" if ends else "was made"
+
+
+def ignoring(runs: Runs) -> Iterator[Finding]:
+    """The endpoint was told that a call is required, and the model spoke instead."""
+    signs = [
+        Sign(run.id, loop.at, f"{loop.ignored} of {run.model_calls} replies had no call, where one was required")
+        for run in runs
+        for loop in run.loops
+        if loop.ignored
+    ]
+    yield from finding(
+        runs,
+        signs,
+        "decision",
+        "speaks",
+        "it speaks where it has to act: there are replies without a call, though one is required",
+        ("protocol", "json"),
+        "every turn is then one object, held to a schema: a call, or the answer",
+    )
+
+
+def misrouted(runs: Runs) -> Iterator[Finding]:
+    """A router takes wrong routes: the confusion that is seen most."""
+    wrong = [(run, match) for run in runs if (match := WRONG_ROUTE.fullmatch(run.remark)) is not None]
+    pairs = Counter(match.groups() for _, match in wrong)
+    signs = [Sign(run.id, run.route.at if run.route else "", run.remark) for run, _ in wrong]
+    if not pairs:
+        return
+    (took, expected), n = pairs.most_common(1)[0]
+    sample = next(brief(str(next(leaves(run.input), ""))) for run, match in wrong if match.groups() == (took, expected))
+    yield from finding(
+        runs,
+        signs,
+        "decision",
+        "wrong_route",
+        f"wrong routes are taken, most often {took} for {expected} ({n} times)",
+        (f"from.{expected}.description", f"Such as: {sample}"),
+        f"a label is chosen by its description: say what sets it apart from {took}",
+        adds=True,
+    )
+
+
+WRONG_ROUTE = re.compile(r"took route '([a-z0-9_-]+)', expected '([a-z0-9_-]+)'")
+
+
+def unrouted(runs: Runs) -> Iterator[Finding]:
+    signs = [Sign(run.id, run.last, brief(run.note)) for run in runs if run.exit == "no_route"]
+    yield from finding(
+        runs,
+        signs,
+        "decision",
+        "no_route",
+        "no route is found",
+        ("otherwise", {"set": "to a person"}),
+        "what fits no label goes there; or say in the labels' descriptions what belongs to them",
+    )

@@ -1,0 +1,116 @@
+"""When a run may stop: too early, at an output limit, or at its cap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import ceil
+from typing import Any
+
+from loopworth.comparisons.symptoms.claims import announced
+from loopworth.comparisons.symptoms.conduct import Conduct
+from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, finding
+from loopworth.runs.outcome import LIMITS
+
+MARGIN, LEAST_MARGIN = 0.5, 2
+"""What a proposed cap allows above the 95th percentile of the healthy runs."""
+
+
+def promises(runs: Runs) -> Iterator[Finding]:
+    """It ends with what it is going to do: a reply without a call was taken for the answer."""
+    signs = [
+        Sign(run.id, run.last, brief(said))
+        for run in runs
+        if run.exit == "success" and run.loops and isinstance(run.answer, str)
+        if (said := announced(run.answer, runs.tools)) is not None
+    ]
+    yield from finding(
+        runs,
+        signs,
+        "termination",
+        "stops_early",
+        "it stops with what it is about to do: a reply without a call is taken for the answer",
+        ("finish", "submit"),
+        "finishing is then a call of its own, and not the absence of one",
+    )
+
+
+def hollow(runs: Runs) -> Iterator[Finding]:
+    signs = [Sign(run.id, run.last, brief(run.note)) for run in runs if run.exit == "empty"]
+    yield from finding(
+        runs,
+        signs,
+        "termination",
+        "empty",
+        "it ends with a reply that holds neither text nor a call",
+        ("finish", "submit"),
+        "finishing is then a call of its own; if that changes nothing, look at the endpoint's chat template",
+    )
+
+
+def truncated(runs: Runs) -> Iterator[Finding]:
+    signs = [Sign(run.id, run.last, brief(run.note)) for run in runs if run.exit == "truncated"]
+    most = max((run.usage.output or 0 for run in runs if run.exit == "truncated"), default=0)
+    yield from finding(
+        runs,
+        signs,
+        "termination",
+        "truncated",
+        "replies are cut at their output limit",
+        ("model.max_tokens", max(1024, 2 * most)),
+        "a reply that is cut is no end; with a reasoning model, see what reasoning used of it",
+    )
+
+
+METERS: Mapping[str, tuple[str, Callable[[Conduct], float | None]]] = {
+    "turn_limit": ("turns", lambda run: run.model_calls),
+    "tool_call_limit": ("tool_calls", lambda run: run.tool_calls),
+    "token_limit": ("tokens", lambda run: run.usage.tokens),
+    "cost_limit": ("usd", lambda run: run.usage.usd),
+    "time_limit": ("time", lambda run: run.seconds),
+}
+"""The key of `budget` behind each limit, and what a run used of it."""
+
+
+def caps(runs: Runs) -> Iterator[Finding]:
+    """A cap is hit as a habit. The one to set instead comes from the runs that ended well, plus a margin."""
+    healthy = [run for run in runs if run.exit == "success" and run.right is not False]
+    for limit in LIMITS:
+        key, used = METERS[limit]
+        hit = [run for run in runs if run.exit == limit]
+        signs = [
+            Sign(run.id, run.last, f"{brief(run.note)}; {', '.join(call.tool for call in run.calls[-6:])}")
+            for run in hit
+        ]
+        known = sorted(amount for run in healthy if (amount := used(run)) is not None)
+        if known:
+            top = known[ceil(0.95 * len(known)) - 1]
+            change, why = (f"budget.{key}", capped(key, top)), among(known, top, key)
+        else:
+            change = ("on_limit", "answer" if any(run.loops for run in hit) else "partial")
+            why = "no run ended well, so none says what cap is right: have it answer from what it has, and read that"
+        yield from finding(
+            runs,
+            signs,
+            "termination",
+            "cap",
+            f"the cap on {key} is hit as a habit, without going round in circles: the "
+            "criterion for being done is vague, or the cap too low",
+            change,
+            why,
+        )
+
+
+def capped(key: str, top: float) -> Any:
+    """A cap above the healthy runs."""
+    if key == "usd":
+        return float(f"{top * (1 + MARGIN):.2g}")
+    cap = ceil(max(top * (1 + MARGIN), top + LEAST_MARGIN))
+    return f"{cap}s" if key == "time" else cap
+
+
+def among(known: Sequence[float], top: float, key: str) -> str:
+    """Where a proposed cap comes from."""
+    return (
+        f"of the {len(known)} runs that ended well 95 % used at most {top:,.4g} ({key}); the cap leaves half as much "
+        "again. Runs that pass even this are stuck: read their transcripts before you raise it"
+    )

@@ -1,0 +1,128 @@
+"""What the model may call, and how it describes itself: refused arguments, unknown names, failures, empty results."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from math import ceil
+from typing import Any
+
+from loopworth.comparisons.symptoms.circling import SAME_CALLS, empty
+from loopworth.comparisons.symptoms.conduct import Called, Conduct
+from loopworth.comparisons.symptoms.finding import (
+    BAD_CALLS,
+    Finding,
+    Runs,
+    Sign,
+    bad,
+    brief,
+    by_tool,
+    described,
+    finding,
+    spoken,
+)
+from loopworth.runs.observation import FAILED
+from loopworth.workflows.faults import nearest
+
+
+def misread(runs: Runs) -> Iterator[Finding]:
+    """Arguments that the schema or the allow-list refuses."""
+    for tool, calls in by_tool(runs).items():
+        signs = bad(calls, ("invalid_arguments", "not_allowed"))
+        good = next((call.arguments for _, call in calls if call.status == "ok" and call.arguments), "")
+        more = f"For example: {brief(good)}" if good else "Give every argument, exactly as its description says."
+        yield from finding(
+            runs,
+            signs,
+            "tools",
+            "bad_arguments",
+            f"{len(signs)} of {len(calls)} calls of {tool} have arguments that are refused",
+            described(runs, tool, more),
+            "the description is all that a model knows of the arguments",
+        )
+
+
+def unknown(runs: Runs) -> Iterator[Finding]:
+    """Tools that are not there are called: the names do not say what there is."""
+    signs = [
+        Sign(run.id, call.at, f"{spoken(call)}: there is no such tool")
+        for run in runs
+        for call in run.calls
+        if call.status == "unknown_tool"
+    ]
+    wanted = Counter(call.tool for run in runs for call in run.calls if call.status == "unknown_tool")
+    if not wanted or len(signs) < BAD_CALLS or not runs.tools:
+        return
+    name = wanted.most_common(1)[0][0]
+    tool = nearest(name, runs.tools) or runs.tools[0]
+    said = f"Use it where you would look for {name!r}." if re.fullmatch(r"[\w-]{1,64}", name) else ""
+    yield from finding(
+        runs,
+        signs,
+        "tools",
+        "unknown_tool",
+        f"it calls tools that are not there: {', '.join(map(repr, wanted))}",
+        described(runs, tool, said),
+        "a tool is found by its name and description; say there when to use it",
+    )
+
+
+def failing(runs: Runs) -> Iterator[Finding]:
+    """A tool itself fails, or does not answer in time; faults that a comparison puts in are not its own."""
+    for tool, every in by_tool(runs).items():
+        calls = [(run, call) for run, call in every if not call.fault]
+        failed = [call for _, call in calls if call.status in FAILED]
+        ended = [Sign(run.id, call.at, brief(run.note)) for run, call in calls if ended_by(run, call)]
+        if failed:
+            yield from finding(
+                runs,
+                bad(calls, FAILED) or ended,
+                "tools",
+                "tool_failures",
+                f"{len(failed)} of {len(calls)} calls of {tool} fail",
+                *mended(tool, failed),
+            )
+
+
+def ended_by(run: Conduct, call: Called) -> bool:
+    """Whether the run ended because this call failed."""
+    return run.exit in ("tool_failures", "step_failed") and call is run.calls[-1] and call.status in FAILED
+
+
+def mended(tool: str, failed: Sequence[Called]) -> tuple[tuple[str, Any], str]:
+    """More time for a tool that is late; for one that fails an end in a loop, another attempt in a step."""
+    late = [call.seconds for call in failed if call.status == "timed_out"]
+    if 2 * len(late) >= len(failed):
+        return (f"tools.{tool}.timeout", f"{max(1, ceil(2 * max(late)))}s"), "it needs longer than its `timeout` allows"
+    if failed[0].loop is None:
+        step = failed[0].at.partition("/")[0].partition("~")[0]
+        return (f"steps.{step}.retry", {"attempts": 2}), "mend the tool; where it only reads, a second attempt may do"
+    return (f"tools.{tool}.max_failures", 2), "mend the tool; until then a run need not pay for more failures than two"
+
+
+def monotone(runs: Runs) -> Iterator[Finding]:
+    """A tool says the same whatever it is asked, or nothing, and is asked again and again."""
+    for tool in by_tool(runs):
+        signs = [sign for run in runs if run.right is not True for sign in same_answer(run, tool)]
+        more = "Where there is nothing to find it returns nothing: then ask otherwise, or answer that there is none."
+        yield from finding(
+            runs,
+            signs,
+            "tools",
+            "says_nothing",
+            f"{tool} returns nothing new, and is called again and again",
+            described(runs, tool, more),
+            "a result must say what was looked for, and what to do where nothing was found",
+        )
+
+
+def same_answer(run: Conduct, tool: str) -> Iterator[Sign]:
+    """The first row of calls of a tool, in one loop, that were all answered with nothing."""
+    row: list[Called] = []
+    for call in [one for one in run.calls if one.tool == tool and one.loop is not None]:
+        again = call.status == "repeated" and bool(row)
+        row = [*row, call] if again or (call.status == "ok" and empty(call)) else []
+        if len(row) == SAME_CALLS:
+            yield Sign(run.id, call.at, f"{spoken(row[0])} to {spoken(call)}: each time {brief(row[0].content)}")
+            return

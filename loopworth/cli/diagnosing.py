@@ -1,0 +1,133 @@
+"""`loopworth diagnose`: which part of a workflow to look at, from what its kept runs did."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from loopworth.cli.status import UserFault
+from loopworth.cli.store import Place, found_run
+from loopworth.cli.terminal import complain, output, shown, write_json
+from loopworth.runs.recording import Recording, RecordingFault, read
+from loopworth.runs.shelf import Shelf
+
+if TYPE_CHECKING:
+    from loopworth.comparisons.symptoms.conduct import Conduct
+    from loopworth.comparisons.symptoms.finding import Finding
+
+MOST_SIGNS = 3
+"""Runs that are named below a finding; `--json` has all of them."""
+MOST_REQUESTS = 3
+"""Trials of an arm whose requests are read, for the tools that they offer: all trials of an arm offer the same."""
+
+
+def diagnose(
+    id: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN", help="A run or comparison: its id, `last`, or a .jsonl file.", show_default=False
+        ),
+    ],
+    arm: Annotated[str | None, typer.Option(metavar="NAME", help="Only this arm of a comparison.")] = None,
+    store: Place = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON, with every run.")] = False,
+) -> None:
+    """Say which part to look at (instructions, tools, state, decision, termination), with the evidence and one change to
+    try for each."""
+    # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
+    from loopworth.comparisons.diagnosis import found, subjects
+
+    recordings = [one for one in (filed(id) if id.endswith(".jsonl") else kept(Shelf(store), id)) if counts(one)]
+    names = dict.fromkeys(one.kept.arm or one.kept.name for one in recordings)
+    if arm is not None and arm not in names:
+        raise UserFault(f"--arm {arm}: there is no run of it\n    there are: {', '.join(names) or 'none'}")
+    if not recordings:
+        raise UserFault(f"{id}: it holds no run")
+    runs = subjects(one for one in recordings if arm in (None, one.kept.arm or one.kept.name))
+    findings = {name: found(name, some) for name, some in runs.items()}
+    apart = len(recordings) - sum(map(len, runs.values())) if arm is None else 0
+    if as_json:
+        write_json({"arms": [document(name, some, findings[name]) for name, some in runs.items()], "left_out": apart})
+        return
+    for name, some in runs.items():
+        for line in told(name, some, findings[name]):
+            output().print(line, soft_wrap=True)
+    if apart:
+        complain(f"{apart} of {len(recordings)} runs did not end, or ended for nothing of theirs, and were left out")
+
+
+def counts(recording: Recording) -> bool:
+    return recording.kept.kind != "comparison"
+
+
+def filed(name: str) -> list[Recording]:
+    """The recordings of a file."""
+    try:
+        found = read(name)
+    except RecordingFault as fault:
+        raise UserFault(str(fault)) from None
+    except FileNotFoundError:
+        raise UserFault(f"{name}: there is no such file") from None
+    for note in found.notes:
+        complain(note)
+    return list(found.found)
+
+
+def kept(shelf: Shelf, id: str) -> Iterator[Recording]:
+    """A run of the store; of a comparison its trials, with the requests of a few of each arm."""
+    run = found_run(shelf, id)
+    trials = shelf.trials(run.id) if run.kind == "comparison" else [run]
+    scores = shelf.scores(run.parent or run.id) if run.kind != "run" else {}
+    seen = Counter[Any]()
+    for one in trials:
+        seen[one.arm] += 1
+        records = shelf.records(one.id) if seen[one.arm] <= MOST_REQUESTS else {}
+        yield Recording(one, records, shelf.outcome(one.id), scores.get(one.id))
+
+
+def document(name: str, runs: list[Conduct], findings: list[Finding]) -> dict[str, Any]:
+    return {
+        "arm": name,
+        "runs": len(runs),
+        "exits": Counter(run.exit for run in runs),
+        "right": sum(run.right is True for run in runs) if any(run.right is not None for run in runs) else None,
+        "findings": [
+            {field: getattr(one, field) for field in one.__struct_fields__ if field != "subject"}
+            | {"change": one.change}
+            for one in findings
+        ],
+    }
+
+
+def told(name: str, runs: list[Conduct], findings: list[Finding]) -> Iterator[Text]:
+    """An arm, and what was found in its runs."""
+    exits = ", ".join(f"{n} {exit}" for exit, n in Counter(run.exit for run in runs).most_common())
+    scored = [run.right for run in runs if run.right is not None]
+    right = f"; {sum(scored)} of {len(scored)} right" if scored else ""
+    yield shown(f"{name}: {len(runs)} run{'s' * (len(runs) != 1)} ({exits}{right})", "bold", lines=False)
+    if not findings:
+        yield Text("  nothing to look at: no rule found anything\n", "dim")
+    for one in findings:
+        yield from in_words(one)
+
+
+def in_words(finding: Finding) -> Iterator[Text]:
+    """The part, what was seen and where, and what to try."""
+    line = shown(f"  {finding.part}", "yellow", lines=False)
+    yield line.append_text(shown(f"  {finding.what} ({finding.runs} of {finding.of} runs)", lines=False))
+    for sign in first(finding):
+        yield shown(f"      {sign.run} {sign.at or '-'}  {sign.said}", "dim", lines=False)
+    if finding.runs > MOST_SIGNS:
+        yield shown(f"      and {finding.runs - MOST_SIGNS} more runs: --json lists them", "dim")
+    after = "   # after what stands there" if finding.adds else ""
+    yield Text("    try ").append_text(shown(finding.change, "bold", lines=False)).append(after, "dim")
+    yield shown(f"    why {finding.why}\n")
+
+
+def first(finding: Finding) -> Iterable[Any]:
+    """One sign of each of the first few runs."""
+    return list({sign.run: sign for sign in reversed(finding.signs)}.values())[::-1][:MOST_SIGNS]
