@@ -13,6 +13,7 @@ from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.faults import Faults
 from loopworth.comparisons.repeats import Repeated
 from loopworth.models import Model, ModelSpec, ScriptedModel, prepare
+from loopworth.models.given import Opened
 from loopworth.runs.journal import Record
 from loopworth.runs.world import Ask, Decision, Question
 
@@ -76,7 +77,8 @@ class Endpoints:
         scripts = {key: self.open(spec) for key, spec in specs.items() if spec.provider == "scripted"}
         for key, script in scripts.items():
             pass_over(script, key, records)
-        return Repeated({**self.models, **scripts}, decided(choice), specs, repeat, faults)
+        mine = Opened({key: scripts.get(key) or self.models[key] for key in specs})
+        return Repeated(mine, decided(choice), specs, repeat, faults)
 
 
 def decided(choice: Literal["approve", "reject"] | None) -> Ask | None:

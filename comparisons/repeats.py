@@ -46,7 +46,7 @@ class Repeated(Live):
         return None if self.faults is None else self.faults.strike(tool)
 
     async def model(self, request: Request, id: str, seconds: float | None) -> Reply:
-        if self.repeat:
+        if self.repeat and request.model in self.specs:  # a model that was not given has no seed, and no answer
             seed = seed_of(self.specs[request.model]) if request.seed is None else request.seed
             seed = None if seed is None else reseeded(seed, self.repeat)
             request = msgspec.structs.replace(request, seed=seed)

@@ -179,6 +179,19 @@ def test_a_model_that_no_arm_asks_is_a_slip(tmp_path: pathlib.Path) -> None:
     assert rights(compared(path, models=both, tools=READS, arms={"mine": Looks()}))["mine"] == 3
 
 
+def test_a_model_that_was_not_given_is_named(tmp_path: pathlib.Path) -> None:
+    """To the executor that asks it, in every repeat, with how it is given; one of another arm is not its own."""
+
+    class Asks:
+        async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
+            return Outcome(await fx.model("clerk", [{"role": "user", "content": "hello"}]))
+
+    path = written(tmp_path, COMPARISON + "repeats: 2\n", n=1)
+    found = compared(path, models={"ollama/m": shouts}, tools=READS, arms={"mine": Asks()})
+    notes = [trial.note for trial in found.trials if trial.arm == "mine"]
+    assert notes == ["LookupError: there is no model 'clerk' here: give it as models={'clerk': …}"] * 2
+
+
 def test_what_was_given_is_part_of_what_a_comparison_is_made_of(tmp_path: pathlib.Path) -> None:
     """Without it, the comparison cannot be gone on with: other models would answer the rest."""
     path, store = written(tmp_path), loopworth.Store(tmp_path / "runs.db")
