@@ -5,7 +5,7 @@
     compile(path)            a workflow, ready to run
     draw(path)               a workflow as a Mermaid flowchart
     run(workflow, input)     its outcome; `run_sync` for a program without an event loop
-    resume(store, id)        goes on with a durable run
+    begin(store, workflow, input)  enters a durable run; `resume(store, id)` makes it, and goes on with it
     compare(path)            several arms on the same tasks, and a verdict; `render` makes its report
 
 The classes are what a program's own models, tools and executors take and give. Each name loads what it needs on first
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from loopworth.comparisons.result import Result
     from loopworth.comparisons.table import render
-    from loopworth.front import check, compare, compile, draw, load, opened, replay, resume, run, run_sync
+    from loopworth.front import begin, check, compare, compile, draw, load, opened, replay, resume, run, run_sync
     from loopworth.runs.effects import Effects
     from loopworth.runs.message import Reply, Request, ToolCall
     from loopworth.runs.outcome import Outcome
@@ -40,6 +40,7 @@ __all__ = [
     "Usage",
     "WorkflowFault",
     "__version__",
+    "begin",
     "check",
     "compare",
     "compile",

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from loopworth.comparisons.progress import Progress
     from loopworth.comparisons.result import Result
 
-__all__ = ["check", "compare", "compile", "draw", "load", "opened", "replay", "resume", "run", "run_sync"]
+__all__ = ["begin", "check", "compare", "compile", "draw", "load", "opened", "replay", "resume", "run", "run_sync"]
 
 Models: TypeAlias = Mapping[str, given_models.Given]
 """Models by the name (or the key) that they stand for: an object with `reply`, a function, or another name."""
@@ -161,24 +161,40 @@ async def replay(
     return msgspec.structs.replace(outcome, seconds=recording.kept.seconds)
 
 
+def begin(
+    store: Store,
+    workflow: Compiled | str | Path,
+    input: dict[str, Any],
+    *,
+    tools: Tools | None = None,
+    model: str | None = None,
+    id: str = "",
+) -> str:
+    """Enter a durable run in the store, by this id or a new one: `resume` makes it, in this process or in another.
+
+    `model` is what the workflow was compiled with in the place of every other. Raises WorkflowFault.
+    """
+    return durable.begin(store, ready(workflow, tools), input, id, model)
+
+
 async def resume(
     store: Store,
     id: str,
-    workflow: Runs | None = None,
+    workflow: Compiled | str | Path | None = None,
     *,
     models: Models | None = None,
     tools: Tools | None = None,
     watch: Callable[[Said], None] | None = None,
     hear: Listener | None = None,
 ) -> Outcome:
-    """Go on with a durable run (`workflows.durable.begin` enters one) to its end, or until it waits for a person: then
+    """Make a durable run that `begin` entered, or go on with it, to its end, or until it waits for a person: then
     its questions are in the store, for `runs.approvals`.
 
     It is the workflow in the run's own file where none is given; `models` and `tools` are those that it was begun with.
     Raises InUse where another process goes on with it, Changed where it is no longer what it was, Diverged where the
     journal is not, LookupError where there is nothing to go on with.
     """
-    compiled = begun(store, id, tools) if workflow is None else ready(workflow, tools, models)
+    compiled = begun(store, id, tools) if workflow is None else ready(workflow, tools)
     async with opened(compiled, models) as mine:
         return await durable.go_on(store, id, compiled, mine, watch=watch, hear=hear)
 

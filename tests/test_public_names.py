@@ -15,7 +15,8 @@ ROOMS = [f"loopworth.{found.name}" for found in pkgutil.iter_modules(loopworth._
 
 def test_the_front_door_offers_what_the_documentation_names() -> None:
     """Define, run, compare: each is one function of the package; and the values that a program's own objects meet."""
-    verbs = ["check", "compare", "compile", "draw", "load", "opened", "render", "replay", "run", "run_sync"]
+    files, runs = ["check", "compare", "compile", "draw", "load", "opened"], ["render", "replay", "resume", "run"]
+    verbs = ["begin", *files, *runs, "run_sync"]
     values = ["Compiled", "Effects", "Outcome", "Reply", "Request", "Result", "Store", "ToolCall", "Usage"]
     assert loopworth.__all__ == [*values, "WorkflowFault", "__version__", *verbs]
     assert [name for name in loopworth.__all__ if getattr(loopworth, name, None) is None] == []
