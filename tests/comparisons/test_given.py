@@ -184,7 +184,7 @@ def test_a_model_that_was_not_given_is_named(tmp_path: pathlib.Path) -> None:
 
     class Asks:
         async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
-            return Outcome(await fx.model("clerk", [{"role": "user", "content": "hello"}]))
+            return Outcome((await fx.model("ask", Request([], "clerk"))).text)
 
     path = written(tmp_path, COMPARISON + "repeats: 2\n", n=1)
     found = compared(path, models={"ollama/m": shouts}, tools=READS, arms={"mine": Asks()})
