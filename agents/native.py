@@ -11,7 +11,7 @@ from loopworth.agents.speech import Read, empty
 from loopworth.agents.submit import SUBMIT, Answer, Output, Submit, Unreadable
 from loopworth.runs.message import Message, Reply, ToolCall
 from loopworth.runs.observation import Observation
-from loopworth.runs.outcome import Stop
+from loopworth.runs.outcome import RAN, Stop
 from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.tools.tool import Tool
 
@@ -60,9 +60,7 @@ def sendable(reply: Reply, observations: Sequence[Observation]) -> Message:
 
     What the provider adds to a call stays with it: a signature has to come back.
     """
-    if all(
-        plain(call) and seen.status != "invalid_arguments" for call, seen in zip(reply.calls, observations, strict=True)
-    ):
+    if all(plain(call, seen) for call, seen in zip(reply.calls, observations, strict=True)):
         return reply.message
     wires = reply.message.get("tool_calls") or [{}] * len(reply.calls)
     calls = [
@@ -81,8 +79,20 @@ def sendable(reply: Reply, observations: Sequence[Observation]) -> Message:
     return {**reply.message, "tool_calls": calls}
 
 
-def plain(call: ToolCall) -> bool:
-    return isinstance(call.arguments, str) and call.arguments[:1] == "{" and NAME.fullmatch(call.tool) is not None
+def plain(call: ToolCall, seen: Observation) -> bool:
+    """Whether a call can go back as it came. Arguments that ran were read; of others nobody knows, since a call is also
+    refused for its name, its repetition or its turn."""
+    if not isinstance(call.arguments, str) or call.arguments[:1] != "{" or NAME.fullmatch(call.tool) is None:
+        return False
+    return seen.status in RAN or (seen.status != "invalid_arguments" and legible(call.arguments))
+
+
+def legible(arguments: Any) -> bool:
+    try:
+        parse(arguments)
+    except ArgumentFault:
+        return False
+    return True
 
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")

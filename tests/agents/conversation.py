@@ -1,6 +1,7 @@
 """What every endpoint asks of a conversation, as the strictest of them does."""
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,6 +42,22 @@ def faults(messages: Sequence[dict[str, Any]]) -> list[str]:
     return found if first.get("role") == "user" else [*found, "the first message after the system's is no user's"]
 
 
+def refused(messages: Sequence[dict[str, Any]]) -> list[str]:
+    """The same of what is sent, whose calls must have arguments that are a JSON object, too, and a name that fits."""
+    calls = [call["function"] for message in messages for call in message.get("tool_calls", ())]
+    return [*faults(messages), *(f"a call {function}" for function in calls if not sound(function))]
+
+
+def sound(function: dict[str, Any]) -> bool:
+    try:
+        return isinstance(json.loads(function["arguments"]), dict) and bool(NAME.fullmatch(function["name"]))
+    except ValueError:
+        return False
+
+
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
 class Heard(ScriptedModel):
     """A scripted model that keeps every request's messages as they were when it was asked, and refuses what a strict
     endpoint would."""
@@ -51,5 +68,5 @@ class Heard(ScriptedModel):
 
     async def reply(self, request: Request, seconds: float | None, id: str = "") -> Reply:
         self.sent.append(json.loads(json.dumps(request.messages)))
-        assert faults(self.sent[-1]) == []
+        assert refused(self.sent[-1]) == []
         return await super().reply(request, seconds, id)

@@ -29,7 +29,7 @@ from loopworth.runs.usage import Usage
 from loopworth.runs.world import Live
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows.types import parse_type
-from tests.agents.conversation import faults
+from tests.agents.conversation import faults, refused
 from tests.agents.kit import TOOLS
 from tests.workflows.played import untimed
 
@@ -70,7 +70,7 @@ class Model(ChatModel):
         self.used, self.strange = Usage(), list[str]()
 
     async def reply(self, request: Any, seconds: float | None, hear: Any = None) -> Any:
-        self.strange += faults(request.messages)
+        self.strange += refused(request.messages)
         try:
             reply = await super().reply(request, seconds)
         except Stop:
@@ -91,7 +91,7 @@ JSON = st.recursive(
 )
 NAMES = st.sampled_from(["lookup", "pay", "poll", "submit", "look", "", "a b\n", None, 7])
 ARGUMENTS = st.sampled_from(
-    ['{"code": "A"}', '{"code": "AB"}', '{"amount": 5}', '{"answer": 3}', '{"answer": "x"}', "{}", "[", '"{}"', "null"]
+    ['{"code": "A"}', '{"code": ', '{"amount": 5}', '{"answer": 3}', '{"answer": "x"}', "{}", "[", '"{}"', "null"]
 )
 IDS = st.sampled_from(["c1", "c2", "", None, 7])
 CALL = st.fixed_dictionaries(
