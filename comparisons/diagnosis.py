@@ -22,6 +22,7 @@ CAUSES: tuple[Rule, ...] = (
     tools.unknown,
     tools.failing,
     tools.monotone,
+    tools.combining,
     state.big,
     state.cut,
     state.forgotten,
@@ -32,6 +33,7 @@ CAUSES: tuple[Rule, ...] = (
     decision.misrouted,
     instructions.rejected,
     termination.promises,
+    termination.hasty,
 )
 """What can explain why a run ended as it did."""
 ENDS: tuple[Rule, ...] = (

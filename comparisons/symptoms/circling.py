@@ -21,12 +21,12 @@ NOTHING = re.compile(r"\b(?:no|none|nothing|not found|unknown|0 (?:results|match
 def round_of(run: Conduct) -> tuple[list[Called], int] | None:
     """The longest round of calls that comes again in a row in a loop with nothing new, and how often it came.
 
-    None where there is none, where an equal call brought something new (it was waited for), or the run was right.
+    None where there is none, and where the run was right.
     """
     rounds = [found for loop in run.loops if (found := longest(in_loop(run, loop))) is not None]
     calls, times = max(rounds, key=lambda found: found[1] * len(found[0]), default=([], 0))
-    stale = all(call.status in ("ok", "repeated", "not_run") and not fresh(run, call) for call in calls)
-    nothing = len(calls) == 1 and all(empty(one) for one in run.calls if one.key == calls[0].key and one.status == "ok")
+    stale = all(call.status in ("ok", "repeated", "not_run") and stands(run, call) for call in calls)
+    nothing = len(calls) == 1 and all(empty(one) for one in equals(run, calls[0]))
     return (calls, times) if calls and stale and not nothing and run.right is not True else None
 
 
@@ -41,9 +41,16 @@ def longest(calls: Sequence[Called]) -> tuple[list[Called], int] | None:
     return best
 
 
-def fresh(run: Conduct, call: Called) -> bool:
-    """Whether equal calls of a run were answered differently."""
-    return len({one.content for one in run.calls if one.key == call.key and one.status == "ok"}) > 1
+def equals(run: Conduct, call: Called) -> list[Called]:
+    """The equal calls of a run that were answered."""
+    return [one for one in run.calls if one.key == call.key and one.status == "ok"]
+
+
+def stands(run: Conduct, call: Called) -> bool:
+    """Whether equal calls had one answer, so that none was waited for, and it was not left out since."""
+    return len({one.content for one in equals(run, call)}) < 2 and run.elided.isdisjoint(
+        one.at for one in equals(run, call)
+    )
 
 
 def empty(call: Called) -> bool:

@@ -69,6 +69,11 @@ class Conduct(Value, frozen=True):
     seconds: float = 0.0
     last: str = ""
 
+    @property
+    def elided(self) -> set[str]:
+        """The places of the calls whose results `compact` left out."""
+        return {id for event in self.compacted for id in event.elided}
+
     def done(self, tool: str) -> bool:
         """Whether a call of the tool was made, or may have been."""
         return any(call.tool == tool and call.status not in NOT_DONE for call in self.calls)

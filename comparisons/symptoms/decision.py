@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from loopworth.comparisons.symptoms.circling import round_of
@@ -80,22 +79,25 @@ def ignoring(runs: Runs) -> Iterator[Finding]:
 
 
 def misrouted(runs: Runs) -> Iterator[Finding]:
-    """A router takes wrong routes: the confusion that is seen most."""
-    wrong = [(run, match) for run in runs if (match := WRONG_ROUTE.fullmatch(run.remark)) is not None]
-    pairs = Counter(match.groups() for _, match in wrong)
-    signs = [Sign(run.id, run.route.at if run.route else "", run.remark) for run, _ in wrong]
-    if not pairs:
+    """A router's choice is wrong: the confusion that is seen most. Routes that an `if` of the file took are none."""
+    wrong: dict[tuple[str, ...], list[Conduct]] = {}
+    for run in runs:
+        if run.route is not None and run.route.said and (match := WRONG_ROUTE.fullmatch(run.remark)) is not None:
+            wrong.setdefault(match.groups(), []).append(run)
+    if not wrong:
         return
-    (took, expected), n = pairs.most_common(1)[0]
-    sample = next(brief(str(next(leaves(run.input), ""))) for run, match in wrong if match.groups() == (took, expected))
+    pairs = sorted(wrong.items(), key=lambda found: -len(found[1]))
+    (took, expected), confused = pairs[0]
+    sample = brief(str(next(leaves(confused[0].input), "")))
+    similar = confused[0].route is not None and confused[0].route.rule == "similarity"
     yield from finding(
         runs,
-        signs,
+        [Sign(run.id, run.route.at if run.route else "", run.remark) for _, some in pairs for run in some],
         "decision",
         "wrong_route",
-        f"wrong routes are taken, most often {took} for {expected} ({n} times)",
-        (f"from.{expected}.description", f"Such as: {sample}"),
-        f"a label is chosen by its description: say what sets it apart from {took}",
+        f"wrong routes are chosen, most often {took} for {expected} ({len(confused)} times)",
+        (f"from.{expected}.examples", [sample]) if similar else (f"from.{expected}.description", f"Such as: {sample}"),
+        f"a label is chosen by what stands with it: say there what sets {expected} apart from {took}",
         adds=True,
     )
 

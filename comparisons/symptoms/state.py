@@ -110,10 +110,9 @@ def forgotten(runs: Runs) -> Iterator[Finding]:
 
 def refetched(run: Conduct) -> Iterator[tuple[Called, int]]:
     """Each call whose equal was left out before, and how many calls lie between them."""
-    gone = {id for event in run.compacted for id in event.elided}
     seen: dict[tuple[str, str], int] = {}
     for k, call in enumerate(run.calls):
-        if (before := seen.get(call.key)) is not None and run.calls[before].at in gone and call.status == "ok":
+        if (before := seen.get(call.key)) is not None and run.calls[before].at in run.elided and call.status == "ok":
             yield call, k - before
         seen[call.key] = k
 

@@ -7,8 +7,9 @@ from math import ceil
 from typing import Any
 
 from loopworth.comparisons.symptoms.claims import announced
-from loopworth.comparisons.symptoms.conduct import Conduct
+from loopworth.comparisons.symptoms.conduct import Called, Conduct
 from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, finding
+from loopworth.comparisons.trace import leaves
 from loopworth.runs.outcome import LIMITS
 
 MARGIN, LEAST_MARGIN = 0.5, 2
@@ -32,6 +33,34 @@ def promises(runs: Runs) -> Iterator[Finding]:
         ("finish", "submit"),
         "finishing is then a call of its own, and not the absence of one",
     )
+
+
+def hasty(runs: Runs) -> Iterator[Finding]:
+    """A wrong answer is the one result that it looked up: it was done with the first thing that it found."""
+    signs = [
+        Sign(
+            run.id, run.last, f"answered {brief(str(run.answer))}, which is what {call.tool} returned, and made no more"
+        )
+        for run in runs
+        if run.right is False and run.exit == "success" and (call := only(run)) is not None
+        if any(str(leaf) == str(run.answer) for leaf in (call.content, *leaves(call.full)))
+    ]
+    yield from finding(
+        runs,
+        signs,
+        "termination",
+        "first_result",
+        "it stops at the first result: wrong answers are what one call returned",
+        ("instructions", "You are done only when everything that is asked for has been looked up."),
+        "the criterion for being done is vague: say what must have been seen before the answer",
+        adds=True,
+    )
+
+
+def only(run: Conduct) -> Called | None:
+    """The one call that was made in the loops of a run."""
+    made = [call for call in run.calls if call.status == "ok" and call.loop is not None]
+    return made[0] if len(made) == 1 else None
 
 
 def hollow(runs: Runs) -> Iterator[Finding]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from math import ceil
 from typing import Any
 
+from loopworth.comparisons.numerals import Notation, number_in
 from loopworth.comparisons.symptoms.circling import SAME_CALLS, empty
 from loopworth.comparisons.symptoms.conduct import Called, Conduct
 from loopworth.comparisons.symptoms.finding import (
@@ -22,6 +24,7 @@ from loopworth.comparisons.symptoms.finding import (
     finding,
     spoken,
 )
+from loopworth.comparisons.trace import leaves
 from loopworth.runs.observation import FAILED
 from loopworth.workflows.faults import nearest
 
@@ -126,3 +129,30 @@ def same_answer(run: Conduct, tool: str) -> Iterator[Sign]:
         if len(row) == SAME_CALLS:
             yield Sign(run.id, call.at, f"{spoken(row[0])} to {spoken(call)}: each time {brief(row[0].content)}")
             return
+
+
+def combining(runs: Runs) -> Iterator[Finding]:
+    """A wrong number that no result holds: it was worked out, and not by a tool."""
+    signs = [
+        Sign(
+            run.id, run.last, f"answered {brief(str(run.answer))}, worked out of {len(seen)} numbers that it looked up"
+        )
+        for run in runs
+        if run.right is False and run.exit == "success" and (own := number_in(run.answer, Notation())) is not None
+        if len(seen := figures(run)) > 1 and own.value not in seen
+    ]
+    yield from finding(
+        runs,
+        signs,
+        "tools",
+        "works_out",
+        "what it looked up is right there, and the number that it makes of it is wrong",
+        ("tools.calculator", {"builtin": "calculator", "effect": "read"}),
+        "models read better than they calculate: give it the tool (and name it in `use`), or let a fixed step combine",
+    )
+
+
+def figures(run: Conduct) -> set[Fraction]:
+    """The numbers among the results of a run's loops."""
+    values = [leaf for call in run.calls if call.status == "ok" and call.loop is not None for leaf in leaves(call.full)]
+    return {found.value for value in values if (found := number_in(value, Notation())) is not None}

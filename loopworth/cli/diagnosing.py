@@ -36,8 +36,8 @@ def diagnose(
     store: Place = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON, with every run.")] = False,
 ) -> None:
-    """Say which part to look at (instructions, tools, state, decision, termination), with the evidence and one change to
-    try for each."""
+    """Say which part to look at: instructions, tools, state, decision or termination; with the evidence and one change
+    to try for each."""
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
     from loopworth.comparisons.diagnosis import found, subjects
 
@@ -110,7 +110,9 @@ def told(name: str, runs: list[Conduct], findings: list[Finding]) -> Iterator[Te
     right = f"; {sum(scored)} of {len(scored)} right" if scored else ""
     yield shown(f"{name}: {len(runs)} run{'s' * (len(runs) != 1)} ({exits}{right})", "bold", lines=False)
     if not findings:
-        yield Text("  nothing to look at: no rule found anything\n", "dim")
+        wrong = next((run.id for run in runs if run.right is False or run.exit != "success"), None)
+        read = f"; one to read is {wrong} (`loopworth runs show`)" if wrong else ""
+        yield shown(f"  no rule found anything{read}\n", "dim")
     for one in findings:
         yield from in_words(one)
 

@@ -11,6 +11,7 @@ import loopworth
 from loopworth.runs.kept import Query
 from loopworth.runs.recording import Recording
 from loopworth.runs.store import Store
+from loopworth.runs.world import Decision, Question
 
 TOOLS = '''\
 import itertools
@@ -85,6 +86,11 @@ def loop(*replies: Any, tools: str = "lookup", **more: Any) -> dict[str, Any]:
     return {**LOOP, "model": model, "tools": catalogue, "use": names, **more}
 
 
+async def refused(question: Question, id: str) -> Decision:
+    """A person who says no to everything."""
+    return Decision("reject", "the owner")
+
+
 def run(folder: pathlib.Path, name: str, workflow: dict[str, Any], times: int = 1) -> list[Recording]:
     """The recordings of a workflow's runs, each with the whole script anew, as the store holds them."""
     (folder / "office.py").write_text(TOOLS, "utf-8")
@@ -92,7 +98,7 @@ def run(folder: pathlib.Path, name: str, workflow: dict[str, Any], times: int = 
     file.write_bytes(msgspec.json.encode({"workflow": name, **workflow}))
     with_store = Store(folder / f"{name}.db")
     for _ in range(times):
-        loopworth.run_sync(file, {"question": "What of ZRG-14?"}, store=with_store)
+        loopworth.run_sync(file, {"question": "What of ZRG-14?"}, store=with_store, ask=refused)
     shelf = with_store.shelf()
     with_store.close()
     return [shelf.recording(one.id) for one in shelf.runs(Query())]
@@ -106,7 +112,7 @@ PLANTED: dict[str, tuple[str, dict[str, Any]]] = {
     "answers_in_prose": ("instructions", loop(LOOK, "It is a lot.", "Really a lot.", output="int", finish="text")),
     "writes_wrong_arguments": (
         "tools",
-        loop(call("lookup", project="ZRG-14"), call("lookup", number=14), LOOK, "It is 377."),
+        loop(call("lookup", project="ZRG-14"), call("lookup", number=14), LOOK, "It is 389."),
     ),
     "calls_a_tool_that_is_down": (
         "tools",
@@ -116,7 +122,7 @@ PLANTED: dict[str, tuple[str, dict[str, Any]]] = {
         "state",
         loop(call("read_page", name="travel"), call("read_page", name="food"), "By train.", tools="read_page"),
     ),
-    "does_not_see_the_result": ("state", loop(LOOK, LOOK, LOOK, "It is 377.")),
+    "does_not_see_the_result": ("state", loop(LOOK, LOOK, LOOK, "It is 389.")),
     "goes_to_and_fro": (
         "decision",
         loop(*[call("shop", order=7), call("warehouse", order=7)] * 4, tools="shop warehouse"),
@@ -129,8 +135,53 @@ PLANTED: dict[str, tuple[str, dict[str, Any]]] = {
     "stops_before_it_acts": ("termination", loop(LOOK, "Now let me look up the other project.")),
 }
 HEALTHY: dict[str, dict[str, Any]] = {
-    "looks_and_answers": loop(LOOK, OTHERS[0], call("lookup", project=""), OTHERS[1], "The budget is 377."),
+    "looks_and_answers": loop(LOOK, OTHERS[0], call("lookup", project=""), OTHERS[1], "The budget is 389."),
     "waits_for_a_job": loop(
         *[call("status", job="j1")] * 4, "It is finished.", tools="status", status={"repeatable": True}
     ),
 }
+
+
+def text(tool: str, **arguments: Any) -> str:
+    """A call as the text protocol has it."""
+    return f"Action: {tool} {msgspec.json.encode(arguments).decode()}"
+
+
+def ended(**how: Any) -> dict[str, Any]:
+    return {"text": "So", **how}
+
+
+RULES: dict[str, dict[str, Any]] = {
+    "no_look": loop('{"answer": "400"}', protocol="json"),
+    "unparsable": loop("Answer: a lot", "Answer: much", output="int", protocol="text"),
+    "declined": loop(LOOK, ended(text="", finish="content_filter")),
+    "check_failed": loop(LOOK, "It is 1.", check="'389' in answer", **{"else": "the figure is not there"}),
+    "rejected": loop(
+        *[call("refund", order=k) for k in range(3)], "It was not allowed.", tools="refund",
+        shape="gated_loop", gate={"refund": "required"},
+    ),
+    "bad_arguments": loop(text("lookup"), text("lookup", number=1), "Answer: 3", protocol="text"),
+    "unknown_tool": loop(call("find", x=1), call("find", x=2), "It is 3."),
+    "tool_failures": loop(call("broken", code="A"), call("broken", code="B"), "It is 3.", tools="broken"),
+    "says_nothing": loop(*[call("search", text=word) for word in ("trip", "travel", "tour")], "No.", tools="search"),
+    "big_results": loop(call("customer", name="Ann"), "Her number is 17.", tools="customer"),
+    "cut_results": loop(
+        call("read_page", name="travel"), ended(text=""), tools="read_page", read_page={"returns": {"max_chars": 90}}
+    ),
+    "forgotten": loop(
+        *[call("read_page", name=name) for name in ("a", "b", "c", "a", "b", "c")], "Done.", tools="read_page",
+        compact={"above": 500, "keep_last": 1}, read_page={"returns": {"max_chars": 1500}},
+    ),
+    "same_call": loop(*[text("lookup", code="ZRG-14")] * 5, "Answer: 3", protocol="text", on_repeat={"stop": "never"}),
+    "cycle": loop(
+        *[call("shop", order=7), call("warehouse", order=7)] * 2, "It is nowhere.", tools="shop warehouse"
+    ),
+    "overflow": loop(LOOK, {"error": {"status": 400, "code": "context_length_exceeded", "message": "too long"}}),
+    "claims": loop(LOOK, "Done: the order has been refunded.", tools="lookup refund"),
+    "speaks": loop("It is 400.", LOOK, "It is 389.", tool_choice="required_first"),
+    "stops_early": loop(LOOK, "I'll check the other figure next."),
+    "empty": loop(LOOK, ended(text="")),
+    "truncated": loop(LOOK, ended(finish="length")),
+    "cap": loop(*OTHERS, budget={"turns": 5}),
+}  # fmt: skip
+"""A workflow for each rule that no score is needed for."""

@@ -1,0 +1,66 @@
+"""Claims of calls, and announcements, read from what an answer says."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopworth.comparisons.symptoms.claims import announced, claimed, words
+
+TOOLS = ("refund", "send_email", "lookup", "get_order", "pay", "notify")
+CLAIMS = {
+    "I have refunded order 7.": {"refund"},
+    "We already refunded you, sorry.": {"refund"},
+    "Your order has been refunded.": {"refund"},
+    "I’ve sent the email to Ann.": {"send_email"},
+    "I sent it.": set(),
+    "I looked up both projects: 400.": {"lookup"},
+    "I used the `get_order` tool and it is late.": {"get_order"},
+    "I called get_order: it is late.": {"get_order"},
+    "The lookup tool returned 400.": {"lookup"},
+    "I paid 12 euros back and notified Ann.": {"pay"},
+    "I could not refund it.": set(),
+    "I have not refunded it.": set(),
+    "I would have refunded it if it were new.": set(),
+    "Shall I say that I refunded it?": set(),
+    "A refund takes three days.": set(),
+    "The customer sent an email.": set(),
+    "Refunded orders are listed below.": set(),
+    "It is 400.": set(),
+}
+
+
+@pytest.mark.parametrize("text", CLAIMS)
+def test_a_claim_is_said_in_the_past_of_a_tool_in_the_first_person(text: str) -> None:
+    """Strict: a negation, a condition, a question, another's deed and a noun are no claims."""
+    assert {tool for tool, *_ in claimed(text, TOOLS)} == CLAIMS[text]
+
+
+def test_what_was_read_is_no_claim() -> None:
+    """ "Has been refunded" is news where a result or the question says so."""
+    assert list(claimed("The order has been refunded.", TOOLS, '{"state": "refunded"}')) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("The budget is 4. Now let me look up the other one.", True),
+        ("I'll refund the order now.", True),
+        ("I will be there.", False),
+        ("Let me know if you need more.", False),
+        ("Let me check the order. It is late.", False),
+        ("Shall I look it up?", False),
+        ("400", False),
+        ("", False),
+    ],
+)
+def test_an_announcement_is_a_last_sentence_about_a_next_step(text: str, says: bool) -> None:
+    assert (announced(text, TOOLS) is not None) is says
+
+
+def test_a_name_is_read_as_words() -> None:
+    assert [words(name) for name in ("sendEmail", "get-order", "lookup", "")] == [
+        ["send", "email"],
+        ["get", "order"],
+        ["look", "up"],
+        [],
+    ]
