@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
+from statistics import median
+
+from msgspec.structs import replace
 
 from loopworth.comparisons.homogeneity import ChiSquare, cochran_q, holm
 from loopworth.comparisons.paired_test import mcnemar_exact
@@ -19,9 +22,10 @@ MOST_PARTED = 5000
 class Contrast(Value, frozen=True):
     """One challenger beside the arm it was compared with, on the tasks that both ran.
 
-    `usd` and `seconds` are ratios of means with 95 % intervals, `usd_per_right` that of cost per right answer; None
-    where a part is unknown, or the other's is 0. `p` is McNemar's, two-sided, and `holm` the same corrected for all
-    challengers; None where tasks were run several times.
+    `usd` and `seconds` are ratios of means with 95 % intervals, `usd_median` and `seconds_median` the medians of the
+    tasks' ratios (a few dear tasks move a mean), `usd_per_right` the ratio of cost per right answer; None where a part
+    is unknown, or the other's is 0. `p` is McNemar's, two-sided, and `holm` the same corrected for all challengers;
+    None where tasks were run several times.
     """
 
     arm: str
@@ -32,6 +36,8 @@ class Contrast(Value, frozen=True):
     any_right: bool
     p: float | None
     holm: float | None
+    usd_median: float | None = None
+    seconds_median: float | None = None
 
 
 def contrasts(arms: Sequence[Measured], verdict: Verdict) -> tuple[Contrast, ...]:
@@ -39,12 +45,7 @@ def contrasts(arms: Sequence[Measured], verdict: Verdict) -> tuple[Contrast, ...
     by_name = {arm.arm: known(arm) for arm in arms}
     found = [contrast(by_name[one.arm], by_name[one.against]) for one in verdict.arms if one.interval is not None]
     corrected = iter(holm([one.p for one in found if one.p is not None]))
-    return tuple(
-        Contrast(**{name: getattr(one, name) for name in Contrast.__struct_fields__[:-1]}, holm=next(corrected))
-        if one.p is not None
-        else one
-        for one in found
-    )
+    return tuple(replace(one, holm=next(corrected)) if one.p is not None else one for one in found)
 
 
 def contrast(arm: Measured, other: Measured) -> Contrast:
@@ -53,7 +54,8 @@ def contrast(arm: Measured, other: Measured) -> Contrast:
     money = paired(mine.usd, theirs.usd)
     each = cost_per_correct_ratio(sum(money[0]), right[0], sum(money[1]), right[1]) if money and all(right) else None
     usd, seconds = ratio(mine.usd, theirs.usd), ratio(mine.seconds, theirs.seconds)
-    return Contrast(arm.arm, other.arm, usd, seconds, each, all(right), chance(mine, theirs), None)
+    medians = median_ratio(mine.usd, theirs.usd), median_ratio(mine.seconds, theirs.seconds)
+    return Contrast(arm.arm, other.arm, usd, seconds, each, all(right), chance(mine, theirs), None, *medians)
 
 
 def known_of(right: Mapping[str, float | None], tasks: Mapping[str, object]) -> list[float]:
@@ -64,6 +66,12 @@ def ratio(mine: Mapping[str, float | None], theirs: Mapping[str, float | None]) 
     both = paired(mine, theirs)
     found = ratio_of_means(*both, 0.95) if both else None
     return found if found and all(map(isfinite, (found.ratio, *found.interval))) else None
+
+
+def median_ratio(mine: Mapping[str, float | None], theirs: Mapping[str, float | None]) -> float | None:
+    """How many times as much the median task took; None where one is unknown, or the other arm took nothing."""
+    both = paired(mine, theirs)
+    return median(a / p for a, p in zip(*both, strict=True)) if both and all(p > 0 for p in both[1]) else None
 
 
 def chance(mine: Measured, theirs: Measured) -> float | None:

@@ -60,6 +60,7 @@ def document(result: Result) -> dict[str, Any]:
         "differences": [] if verdict is None else verdict["arms"],
         "verdict": verdict,
         "contrasts": [beside(one, every((origin[one.arm], origin[one.against]))) for one in found.contrasts],
+        "pareto": [msgspec.structs.asdict(one) for one in found.standings],
         "any_differ": found.differ and told(found.differ._asdict(), every(origin.values()).counts),
         "recoveries": [recovery(one, origin[one.arm]) for one in found.recoveries],
         "controls": [control(one, origin[one.of]) for one in found.controls],
@@ -88,7 +89,8 @@ def spent(found: End | StepCost, source: Sources) -> dict[str, Any]:
 
 
 def beside(found: Contrast, source: Sources) -> dict[str, Any]:
-    return told(msgspec.structs.asdict(found), source.counts, usd=source.usd, usd_per_right=source.usd)
+    money = dict.fromkeys(("usd", "usd_median", "usd_per_right"), source.usd)
+    return told(msgspec.structs.asdict(found), source.counts, **money)
 
 
 def batch(found: Batching, source: Sources) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from loopworth.comparisons.curve import Curve, Point, curve
 from loopworth.comparisons.faults import told_of
 from loopworth.comparisons.homogeneity import ChiSquare
 from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
+from loopworth.comparisons.pareto import Standing, standings
 from loopworth.comparisons.provenance import Sources, sources
 from loopworth.comparisons.quantiles import latency, quantile
 from loopworth.comparisons.reliability import pass_shares
@@ -25,6 +26,7 @@ from loopworth.comparisons.result import Result, Spared, by_task, measured
 from loopworth.comparisons.sentences import counted
 from loopworth.comparisons.spending import Batching, End, Seen, StepCost
 from loopworth.comparisons.trial import Trial
+from loopworth.comparisons.verdict import Measured
 from loopworth.models.prices import FREE
 from loopworth.runs.outcome import APART
 from loopworth.runs.usage import Value
@@ -153,6 +155,7 @@ class Report(Value, frozen=True):
     recoveries: tuple[Recovery, ...]
     contrasts: tuple[Contrast, ...]
     differ: ChiSquare | None
+    standings: tuple[Standing, ...]
     warnings: tuple[str, ...]
     words: str
 
@@ -175,9 +178,17 @@ def report(result: Result) -> Report:
         recoveries=tuple(one for name, trials in runs.items() for one in recoveries(result, name, trials)),
         contrasts=() if result.verdict is None else contrasts(found, result.verdict),
         differ=None if any(arm.selected for arm in arms) else any_differ(found),
+        standings=standing(result, found),
         warnings=tuple(warnings(result, arms)),
         words=words(result),
     )
+
+
+def standing(result: Result, found: Sequence[Measured]) -> tuple[Standing, ...]:
+    """The arms in their Pareto set; none where a comparison stopped early, whose tasks were not chosen beforehand."""
+    if len(found) < 2 or result.spared:
+        return ()
+    return standings(found, result.comparison.rule, result.comparison.clusters)
 
 
 def recoveries(result: Result, arm: str, trials: Sequence[Trial]) -> Iterable[Recovery]:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from loopworth.comparisons import curve
-from loopworth.comparisons.ratios import Ratio
+from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, Level, Report, report, spared_words
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.sentences import counted, percent
@@ -33,6 +33,7 @@ def render(result: Result) -> RenderableType:
         *routes_tables(found),
         *recovery_table(found),
         *contrasts_table(found),
+        *pareto(found),
         *differences(result),
         *controls_table(found),
         Group(*remarks(result, found)),
@@ -324,19 +325,39 @@ def contrasts_table(found: Report) -> Iterable[RenderableType]:
         yield Text(f"do any of the arms differ? Cochran's Q {test}\n")
     if not any(one.usd or one.seconds for one in found.contrasts):
         return
-    made = table(
-        "arm", "against", "cost, times", "95 %", "time, times", "95 %", "cost a right answer, times", "p", left=2
-    )
+    made = table("arm", "against", "of", "times", "95 %", "median task", left=3)
     for one in found.contrasts:
+        for what, *figures in times(one):
+            made.add_row(*map(Text, [shown(one.arm), shown(one.against), what, *figures]))
+    yield headed("cost and time beside the arm that held the place: descriptive", made)
+    tested = [one for one in found.contrasts if one.holm is not None]
+    if tested:
+        pairs = (f"{shown(one.arm)} against {shown(one.against)} p {curve.chance(one.holm or 0.0)}" for one in tested)
+        yield Text(f"whether they are right alike, by McNemar's test, corrected by Holm: {', '.join(pairs)}\n")
+
+
+def times(one: Contrast) -> Iterable[tuple[str, str, str, str]]:
+    """How many times as much an arm cost and took: in all, with its interval, and on the median task; what is unknown,
+    or over nothing, is left out."""
+    for what, found, median in (("cost", one.usd, one.usd_median), ("time", one.seconds, one.seconds_median)):
+        if found is not None:
+            yield what, number(found.ratio), "{:.3g}-{:.3g}".format(*found.interval), number(median)
+    if one.usd is not None:
         each = number(one.usd_per_right) if one.any_right else "no correct answer"
-        cells = [shown(one.arm), shown(one.against), *times(one.usd), *times(one.seconds), each, number(one.holm)]
-        made.add_row(*map(Text, cells))
-    yield headed("cost and time beside the arm that held the place: descriptive; p is McNemar's, by Holm", made)
+        yield "cost of a right answer", each, "", ""
 
 
-def times(found: Ratio | None) -> tuple[str, str]:
-    """How many times as much, with its interval; "-" where it is unknown or over nothing."""
-    return ("-", "-") if found is None else (number(found.ratio), "{:.3g}-{:.3g}".format(*found.interval))
+def pareto(found: Report) -> Iterable[RenderableType]:
+    """Which arms no other is shown to beat, and by which the others are."""
+    if not found.standings:
+        return
+    best = ", ".join(one.arm for one in found.standings if not one.dominated_by)
+    yield Text(f"not shown to be beaten on accuracy, cost and time at once (the Pareto set): {shown(best)}")
+    for one in found.standings:
+        if one.dominated_by:
+            others = " and ".join(one.dominated_by)
+            yield Text(f"{shown(one.arm)}: {shown(others)} shown not worse, cheaper and faster")
+    yield Text()
 
 
 def difference_row(one: ArmVerdict) -> list[str]:

@@ -326,11 +326,16 @@ def conclusion(
 
 def savings(arm: Measured, holder: Measured, rule: Rule, facts: sentences.Facts, evidence: Evidence) -> str:
     """The sentence that an arm is shown cheaper, faster and not worse; "" where one of the three is not shown."""
-    margin = rule.not_worse_by if rule.not_worse_by is not None else max(facts.delta or 0.0, 0.0) / 2
+    margin = not_worse_margin(rule, facts.delta or 0.0)
     cost, time = saving(arm.usd, holder.usd, facts.error), saving(arm.seconds, holder.seconds, facts.error)
     if cost is None or time is None or not evidence.not_worse_by(margin):
         return ""
     return sentences.cheaper(facts, margin, cost, time)
+
+
+def not_worse_margin(rule: Rule, delta: float) -> float:
+    """By how much a cheaper arm may be worse; half of the smallest gain worth having, unless the rule says."""
+    return rule.not_worse_by if rule.not_worse_by is not None else max(delta, 0.0) / 2
 
 
 def vetoes(arm: Measured, holder: Measured, rule: Rule, error: float) -> list[Veto]:

@@ -44,6 +44,18 @@ def test_cost_and_time_are_paired_ratios_of_means() -> None:
     assert found.p == found.holm == mcnemar_exact(7, 1)
 
 
+def test_the_median_task_stands_beside_the_mean() -> None:
+    """One dear task moves a mean, and not the median; there is none over a task that cost nothing."""
+    dear = Measured("dear", AGENT.right, {**AGENT.usd, "11": 40.0}, AGENT.seconds)
+    (found,) = contrasts([PIPELINE, dear], decide([PIPELINE, dear]))
+    assert found.usd is not None
+    assert found.usd.ratio > 100
+    assert (found.usd_median, found.seconds_median) == (pytest.approx(10.0), 2.0)
+    once = Measured("once", PIPELINE.right, {**PIPELINE.usd, "3": 0.0}, PIPELINE.seconds)
+    (found,) = contrasts([once, AGENT], decide([once, AGENT]))
+    assert (found.usd is None, found.usd_median) == (False, None)
+
+
 def test_no_ratio_is_formed_over_an_arm_that_cost_nothing_or_was_never_right() -> None:
     """None, and the reader is told that there is no correct answer."""
     (found,) = contrasts([FREE, AGENT], decide([FREE, AGENT]))
