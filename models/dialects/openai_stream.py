@@ -105,12 +105,7 @@ class Call:
     @property
     def complete(self) -> bool:
         """Whether the arguments are a whole object already, or a value that no further text can make one."""
-        if not isinstance(self.arguments, str | None):
-            return True
-        try:
-            return isinstance(json.loads(self.arguments or ""), dict)
-        except (ValueError, RecursionError):
-            return False
+        return whole(self.arguments) if isinstance(self.arguments, str | None) else True
 
     def whole(self) -> dict[str, Any]:
         function = self.inner | {"name": self.name, "arguments": self.arguments}
@@ -134,10 +129,16 @@ class Calls:
         there = [call for call in self.made if index is None or call.index == index]
         same = next((call for call in there if id and call.id == id), None)
         last = same or (there[-1] if there else None)
-        if last is None or (same is None and another(last, id, name, index is not None)):
-            last = Call(1 + max((call.index for call in self.made), default=-1) if index is None else index)
-            self.made.append(last)
-        return last
+        if last is None:
+            return self.begin(index)
+        if same is None and beside(last, name, inner_of(piece).get("arguments")):
+            return self.begin(index, last.name if not name else "")
+        return self.begin(index) if same is None and another(last, id, name, index is not None) else last
+
+    def begin(self, index: int | None, name: str = "") -> Call:
+        self.made.append(Call(1 + max((call.index for call in self.made), default=-1) if index is None else index))
+        self.made[-1].name = name
+        return self.made[-1]
 
     def whole(self) -> list[dict[str, Any]]:
         """The calls by index; those that share one, in the order they came."""
@@ -155,6 +156,28 @@ def another(last: Call, id: str, name: str, numbered: bool) -> bool:
     if id:
         return bool(last.id)
     return not numbered and (name != last.name or last.complete)
+
+
+def beside(last: Call, name: str, arguments: Any) -> bool:
+    """Whether a piece is a whole call beside `last`, which is whole too: some servers send every call of a reply at one
+    index, without ids and sometimes without the name, which is then that of the call before."""
+    if not (whole(arguments) and last.complete):
+        return False
+    again = last.arguments == arguments or NOTHING in (str(last.arguments).strip(), arguments.strip())
+    return (bool(name) and name != last.name) or not again
+
+
+NOTHING = "{}"
+
+
+def whole(arguments: Any) -> bool:
+    """Whether a text is an object in JSON."""
+    if not isinstance(arguments, str) or arguments.strip()[-1:] != "}":
+        return False
+    try:
+        return isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def index_of(piece: dict[str, Any]) -> int | None:
@@ -182,10 +205,14 @@ def named(name: str, piece: str) -> str:
 
 
 def argued(arguments: Any, piece: Any) -> Any:
-    """Arguments in pieces of text, or whole as an object."""
+    """Arguments in pieces of text, or whole as an object. Whole ones may come again; `{}` may stand for what comes."""
     if piece is None or piece == "":
         return piece if arguments is None else arguments
     if isinstance(piece, str):
+        if whole(piece) and whole(arguments):
+            return arguments if piece.strip() == NOTHING else piece
+        if isinstance(arguments, str) and arguments.strip() == NOTHING and piece.lstrip()[:1] == "{":
+            return piece
         return (arguments if isinstance(arguments, str) else "") + piece
     return arguments | piece if isinstance(arguments, dict) and isinstance(piece, dict) else piece
 

@@ -106,12 +106,26 @@ def test_parts_of_content_and_reasoning_are_listed() -> None:
         ([piece(0, "a", "read", {"p": 1})], [{"p": 1}]),
         ([piece(0, "a", "read", ""), piece(0, None, None, {"p": 1})], [{"p": 1}]),
         ([piece(0, "a", "read"), piece(0)], [None]),
+        ([piece(0, "a", "read", '{"p": 1}'), piece(0, "a", "read", '{"p": 1}')], ['{"p": 1}']),
+        ([piece(0, "a", "read", '{"p": 1}'), piece(0, None, None, '{"p": 1}')], ['{"p": 1}']),
+        ([piece(0, "a", "read", "{"), piece(0, "a", "read", "}"), piece(0, "a", "read", "{}")], ["{}"]),
+        ([piece(0, "a", "read", "{}"), piece(0, None, None, '{"p'), piece(0, None, None, '": 1}')], ['{"p": 1}']),
+        ([piece(0, "a", "read", '{"p": 1}'), piece(0, None, None, "{}")], ['{"p": 1}']),
+        ([piece(0, None, "read", '{"p": 1}'), piece(0, None, "read", '{"p": 2}')], ['{"p": 1}', '{"p": 2}']),
+        ([piece(0, "", "read", '{"p": 1}'), piece(0, "", "read", '{"p": 2}')], ['{"p": 1}', '{"p": 2}']),
+        ([piece(0, "a", "read", ""), *(piece(0, None, "", f'{{"p": {n}}}') for n in (1, 2))], ['{"p": 1}', '{"p": 2}']),
     ],
 )
 def test_a_piece_goes_to_its_call(deltas: list[dict[str, Any]], made: list[Any]) -> None:
     """By index first; at one index by id; a new id with a name begins a call, a blank or nameless one does not; where
-    there is no index, by id, else to the last call, unless a name begins another. Names may come again or in pieces."""
+    there is no index, by id, else to the last call, unless a name begins another. Names may come again or in pieces.
+    Whole arguments beside whole ones of one index are another call, unless the id is the same, or they are."""
     assert calls(*deltas) == [("read", arguments) for arguments in made]
+
+
+def test_whole_calls_at_one_index_are_told_apart_by_their_names() -> None:
+    """Without any ids: Gemini's calls, as some servers translate them."""
+    assert calls(piece(0, None, "read", "{}"), piece(0, None, "pay", '{"p": 1}')) == [("read", "{}"), ("pay", '{"p": 1}')]
 
 
 def test_an_id_said_later_is_the_calls_own() -> None:
