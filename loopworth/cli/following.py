@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
-
 from rich.console import Console
 from rich.text import Text
 
-from loopworth.cli.terminal import safe, shown
+from loopworth.cli.terminal import shown
 from loopworth.models.reading import thoughts
+from loopworth.runs.characters import safe
 from loopworth.runs.hearing import Delta
 from loopworth.runs.message import Message
 from loopworth.runs.outcome import Said
+from loopworth.runs.steps import content
 
 LONGEST = 200
 """Characters shown of what a model thought before it spoke."""
@@ -72,17 +72,3 @@ def line(said: Said) -> Text:
 def headed(at: str, role: str, text: Text) -> Text:
     start = Text().append_text(shown(at or "-", "dim", lines=False)).append("  ")
     return start.append_text(shown(role, "bold", lines=False)).append("  ").append_text(text)
-
-
-def content(message: Message) -> str:
-    """A message's text and its tool calls; parts that are not text are named by their type."""
-    parts = message.get("content")
-    if isinstance(parts, list):
-        parts = " ".join(str(p.get("text") or f"[{p.get('type')}]") if isinstance(p, dict) else str(p) for p in parts)
-    calls = [call.get("function", {}) for call in message.get("tool_calls") or ()]
-    made = [f"{call.get('name')}({arguments(call.get('arguments'))})" for call in calls]
-    return "\n".join(filter(None, [str(parts or ""), *made]))
-
-
-def arguments(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=str)

@@ -14,7 +14,8 @@ from rich.text import Text
 from loopworth.cli.status import UserFault, saving
 from loopworth.cli.steps import steps
 from loopworth.cli.store import Place, found_run, gathered
-from loopworth.cli.terminal import complain, headed, output, results, safe, shown, write_json
+from loopworth.cli.terminal import complain, headed, output, results, shown, write_json
+from loopworth.runs.characters import safe
 from loopworth.runs.home import home
 from loopworth.runs.kept import Kept, Query
 from loopworth.runs.outcome import Exit

@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from loopworth.cli.terminal import notices, safe, shown
+from loopworth.cli.terminal import notices, shown
 from loopworth.comparisons.progress import Progress
+from loopworth.runs.characters import safe
 
 REFRESH, LINE = 0.1, 10.0
 """Seconds between two pictures of the bar, and between two lines where there is no terminal."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import sys
-import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, TextIO, cast
@@ -14,27 +13,8 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
+from loopworth.runs.characters import safe
 from loopworth.runs.secrets import hide
-
-UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Unicode categories that move the cursor, hide text, change its direction, or have no meaning here."""
-
-REPLACEMENT = "\ufffd"
-
-
-def safe(text: str, lines: bool = True) -> str:
-    """The text with every control, format or unassigned character spelled out (`\\x1b`), and a sign in the place of
-    half a surrogate pair, which stands for no character; `lines` keeps line ends."""
-    if text.isascii() and text.isprintable():
-        return text
-    kept = "\n" if lines else ""
-    return "".join(c if c in kept or unicodedata.category(c) not in UNSAFE else spelled(c) for c in text)
-
-
-def spelled(character: str) -> str:
-    if unicodedata.category(character) == "Cs":
-        return REPLACEMENT
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def shown(value: Any, style: str = "", lines: bool = True) -> Text:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.cli.terminal import UNSAFE, output, safe, shown, write_json
+from loopworth.cli.terminal import output, shown, write_json
+from loopworth.runs.characters import UNSAFE, safe
 
 CLEAR = "\x1b[2J\x1b[31mgone\x1b[0m"
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from loopworth.cli.steps import noted
 from loopworth.runs.events import Compacted
+from loopworth.runs.steps import noted
 
 
 def test_what_was_left_out_of_a_request_is_told() -> None:
     """Which results, what that saved, and what it costs."""
     line = noted(Compacted("4/ask", ("1/call[0]", "2/call[0]"), 12400, 6100, 3000))
     assert line is not None
-    assert line.plain.strip() == (
+    assert f"{line.at}  {line.text}" == (
         "4/ask  left out the results of 1/call[0], 2/call[0]: 12,400 tokens became 6,100 (estimated), "
         "and 3,000 have to be read again"
     )
