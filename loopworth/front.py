@@ -13,6 +13,8 @@ import msgspec
 from loopworth.models import Model, ModelSpec, open_model, prepare
 from loopworth.models import given as given_models
 from loopworth.models.doubts import Doubts
+from loopworth.runs import approvals
+from loopworth.runs.approvals import Approval, Came
 from loopworth.runs.effects import Executor
 from loopworth.runs.hearing import Listener
 from loopworth.runs.journal import Journal, MemoryJournal
@@ -21,7 +23,7 @@ from loopworth.runs.outcome import Diverged, Outcome, Said
 from loopworth.runs.recording import Recording
 from loopworth.runs.replay import Replayed, departed
 from loopworth.runs.store import Store, new_id
-from loopworth.runs.world import Ask, Live
+from loopworth.runs.world import Ask, Decision, Live
 from loopworth.workflows import compile as building
 from loopworth.workflows import durable
 from loopworth.workflows import given as given_tools
@@ -203,6 +205,18 @@ def begun(store: Store, id: str, tools: Tools | None = None) -> Compiled:
     """The workflow of a durable run that has not ended, as its file has it now. Raises LookupError, WorkflowFault."""
     kept = durable.unended(store, id)
     return compile(kept.file, model=kept.source["model"], tools=tools)
+
+
+def decide(store: Store, one: Approval, decision: Decision, arguments: str | None = None) -> Came:
+    """Decide a question of a durable run. The arguments of an edit, as JSON, are held against the tool as it is now:
+    its schema and its allow-list. Raises Refused, Changed, LookupError, WorkflowFault.
+    """
+    if arguments is not None and one.state == "waiting":
+        approvals.fitting(one, decision)
+        compiled = begun(store, one.run)
+        durable.unchanged(durable.unended(store, one.run), compiled)
+        decision = msgspec.structs.replace(decision, arguments=durable.accepted(compiled, one.tool, arguments))
+    return approvals.decide(store, one.run, one.id, decision)
 
 
 def run_sync(

@@ -21,7 +21,6 @@ from loopworth.runs.outcome import Fenced
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
 from loopworth.runs.world import Decision
-from loopworth.workflows import durable
 
 app = typer.Typer(help="Questions of runs that wait for a person: list them, look, decide.", rich_markup_mode=None)
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -193,17 +192,6 @@ def entered(store: Store, one: Approval, decision: Decision, arguments: str | No
     """What a decision came to; the arguments of an edit are held against the tool first. Raises UserFault."""
     try:
         with told():
-            if arguments is not None and one.state == "waiting":
-                decision = edited(store, one, decision, arguments)
-            return approvals.decide(store, one.run, one.id, decision)
+            return front.decide(store, one, decision, arguments)
     except Refused as why:
         raise UserFault(str(why)) from None
-
-
-def edited(store: Store, one: Approval, decision: Decision, arguments: str) -> Decision:
-    """An edit with canonical arguments, which its tool takes."""
-    approvals.fitting(one, decision)
-    compiled = front.begun(store, one.run)
-    durable.unchanged(durable.unended(store, one.run), compiled)
-    accepted = durable.accepted(compiled, one.tool, arguments)
-    return Decision("edit", decision.by, accepted, decision.note)
