@@ -120,7 +120,7 @@ class ChatModel:
         if found.kind not in ("content_filter", "context_overflow"):
             raise self.stop(found, exchange)
         usage = Usage() if found.kind == "context_overflow" else self.unknown()
-        return self.bad(found.kind, found.message or found.code, usage, exchange)
+        return self.bad(found.kind, found.message or found.words, usage, exchange)
 
     def unknown(self) -> Usage:
         """What a call used that does not say so: a filtered prompt may be billed all the same."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from loopworth.models.pauses import limit_reset, retry_after, retry_delay
@@ -44,6 +44,7 @@ class Trouble(Value, frozen=True):
 
 
 FILTER_CODES = {
+    "1301",  # Zhipu's
     "content_filter",
     "contentfilter",
     "content_filtered",
@@ -77,17 +78,22 @@ REFUSALS = {
 }
 """What says, where there is no status to say it, that another attempt would end the same."""
 FILTER_WORDS = re.compile(
-    r"content (management |usage )?(policy|filter)|safety (system|filter|policy)|moderation|input was flagged", re.I
+    r"content (management |usage )?(policy|filter)|safety (system|filter|policy)|moderation|input was flagged"
+    r"|(flagged|violat\w*)\b.{0,60}\bpolic",
+    re.I,
 )
 OVERFLOW_WORDS = re.compile(
     r"context[ _-]?(length|window|size)|maximum (context|prompt|input)\b"
     r"|(exceed|larger|longer|greater|too).{0,40}\bcontext|context\b.{0,40}\b(exceed|overflow|full)"
     r"|(prompt|inputs?|request|messages?)\b.{0,30}\btoo (long|large|many tokens)"
-    r"|too many (input |prompt )?tokens\b(?! per)|(input|prompt) tokens?\b.{0,40}\b(above|exceed|over|limit|greater)",
+    r"|too many (input |prompt )?tokens\b(?! per)|(input|prompt) tokens?\b.{0,40}\b(above|exceed|over|limit|greater)"
+    r"|must have less than \d+ tokens|\btokens\b.{0,40}must be <=? ?\d",
     re.I,
 )
 NO_SYSTEM = re.compile(
-    r"system (role|message|prompt|instruction)s?\b.{0,40}\bnot\b|\bnot\b.{0,40}\bsystem (role|message)", re.I
+    r"system (role|message|prompt|instruction)s?\b.{0,40}\bnot\b|\bnot\b.{0,40}\bsystem (role|message)"
+    r"|\brole\b.{0,20}\bnot\b.{0,20}\bsystem\b",
+    re.I,
 )
 ALTERNATING = re.compile(r"roles? must alternate|must alternate between|alternat\w+ (user|roles?)", re.I)
 UNKNOWN_PARAMETER = re.compile(r"unsupported param", re.I)
@@ -118,10 +124,10 @@ def trouble(
     if error is None and status < 400:
         return None if answers(body) else unanswered(status, body)
     error = error or {"message": plain(body)}
-    codes = list(codes_of(error))
-    real = status if status >= 400 else next((int(code) for code in codes if code.isdecimal()), None)
+    numbers, codes = statuses_of(codes_of(error))
+    real = status if status >= 400 else next(iter(numbers), None)
     message = text_of(error)
-    kind = kind_of(real, [code for code in codes if not code.isdecimal()], message)
+    kind = kind_of(real, codes, message)
     after = retry_after(headers, now)
     if after and kind == "broken":
         kind = "busy"
@@ -129,8 +135,7 @@ def trouble(
         after = after or limit_reset(headers, now) or retry_delay(error, now)
     if kind == "content_filter" and (found := sorted(set(filtered(error)))):
         message = f"{', '.join(found)}: {message}"
-    shown = next((code for code in codes if not code.isdecimal()), "")
-    return Trouble(kind, message, shown, real, after, str(error.get("param") or ""))
+    return Trouble(kind, message, next(iter(codes), ""), real, after, str(error.get("param") or ""))
 
 
 def unanswered(status: int, body: Any) -> Trouble:
@@ -172,6 +177,17 @@ def codes_of(error: Mapping[str, Any]) -> Iterator[str]:
     for holder in (error, inner, error.get("details")):
         if isinstance(holder, dict):
             yield from (str(holder[key]).lower() for key in ("code", "error_code", "type", "status") if holder.get(key))
+
+
+def statuses_of(codes: Iterable[str]) -> tuple[list[int], list[str]]:
+    """The HTTP statuses among codes, and the other ones: a provider's own may be numbers, too."""
+    numbers, others = list[int](), list[str]()
+    for code in codes:
+        if code.isdecimal() and len(code) == 3 and code[0] in "45":
+            numbers.append(int(code))
+        else:
+            others.append(code)
+    return numbers, others
 
 
 def text_of(error: Mapping[str, Any]) -> str:

@@ -226,7 +226,8 @@ def probably_cut(limit: int) -> str:
 def used(wire: Any, spoke: bool = False) -> Usage:
     """Tokens as the endpoint counts them, cost left unknown; what it does not say is unknown, never 0.
 
-    Where the total is larger than its parts, the rest is output that the endpoint does not name, and counted as such.
+    Where the total is larger than its parts, the rest is output that the endpoint does not name, and counted as such; of
+    a part that is missing it tells the size.
     A part that is larger than the whole it belongs to was counted beside it. `spoke`: the reply holds something, so
     that a count of nothing at all says nothing.
     """
@@ -244,13 +245,17 @@ def used(wire: Any, spoke: bool = False) -> Usage:
         if output is not None:
             reasoning = max(reasoning, total - input - output)  # some count it there, and beside the output
         output = total - input
-    cached = count(prompt, "cached_tokens") or count(wire, "prompt_cache_hit_tokens", "cache_read_input_tokens") or 0
+    if total is not None and input is None and output is not None and total >= output + reasoning:
+        input = total - output
+    cached = count(prompt, "cached_tokens") or count(wire, *CACHED) or 0
     written = count(prompt, "cache_write_tokens") or count(wire, "cache_creation_input_tokens") or 0
     input, output = whole(input, cached + written), whole(output, reasoning)
     return Usage(input, output, cached, reasoning, None, cache_written=written)
 
 
 UNKNOWN = Usage(None, None, usd=None)
+CACHED = ("prompt_cache_hit_tokens", "cache_read_input_tokens", "cached_tokens")
+"""Where DeepSeek, Anthropic's relatives and Moonshot say how much of the prompt was read from a cache."""
 
 
 def whole(tokens: int | None, part: int) -> int | None:

@@ -232,6 +232,8 @@ def test_a_context_overflow_ends_the_reply() -> None:
     """It is the prompt's fault, not the endpoint's."""
     reply, _ = ask(Answer(400, {"error": {"code": "context_length_exceeded", "message": "too long"}}))
     assert (reply.finish, reply.note) == ("context_overflow", "too long")
+    reply, _ = ask(Answer(413, ""))
+    assert (reply.finish, reply.note) == ("context_overflow", "status 413")
 
 
 def test_the_other_name_of_the_output_limit_is_tried_once() -> None:

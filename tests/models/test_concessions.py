@@ -158,6 +158,7 @@ def test_a_field_that_comes_back_is_stripped_from_every_message() -> None:
     [
         (400, words("System role not supported")),
         (500, words("System role not supported")),
+        (400, words("Unsupported value: 'messages[0].role' does not support 'system' with this model.")),
         (400, words("Developer instruction is not enabled: system messages are not supported by this model")),
         (
             400,

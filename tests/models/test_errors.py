@@ -81,6 +81,8 @@ def test_the_message_is_found_in_every_shape(status: int, body: Any, message: st
         error(code="invalid_request", message="no", innererror={"code": "ResponsibleAIPolicyViolation"}),
         error(type="content_policy_violation", message="no"),
         error(message="The response was filtered due to our content management policy", code=None),
+        error(message="Your prompt was flagged as potentially violating our usage policy", code="invalid_prompt"),
+        error(message="sensitive", code="1301"),
     ],
 )
 def test_a_content_filter_is_known_by_its_code(body: dict[str, Any]) -> None:
@@ -111,6 +113,8 @@ def test_a_content_filter_names_the_category() -> None:
         (400, error(message="This model's maximum prompt length is 131072 but the request contains 537812 tokens.")),
         (500, error(message="the request exceeds the available context size")),
         (413, "Payload Too Large"),
+        (422, {"error": "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000"}),
+        (422, error(message="`inputs` tokens + `max_new_tokens` must be <= 4097. Given: 5000 `inputs` tokens")),
     ],
 )
 def test_a_context_overflow_is_one_class(status: int, body: Any) -> None:
@@ -161,3 +165,10 @@ def test_no_answer_is_said_only_where_none_came() -> None:
     """An error in an answer of status 200 is not the silence of a server that is down."""
     assert found(200, {"error": "boom"}).words == "an error in the answer: boom"
     assert Trouble("down", "connection refused").words == "no answer: connection refused"
+
+
+def test_a_code_that_is_a_number_is_no_status_unless_it_may_be_one() -> None:
+    """Some providers count their errors; one in an answer of status 200 is not the status 1234."""
+    said = found(200, error(code="1234", message="no"))
+    assert (said.status, said.code, said.kind) == (None, "1234", "broken")
+    assert found(200, error(code=404, message="no")).kind == "refused"

@@ -125,7 +125,8 @@ def test_a_piece_goes_to_its_call(deltas: list[dict[str, Any]], made: list[Any])
 
 def test_whole_calls_at_one_index_are_told_apart_by_their_names() -> None:
     """Without any ids: Gemini's calls, as some servers translate them."""
-    assert calls(piece(0, None, "read", "{}"), piece(0, None, "pay", '{"p": 1}')) == [("read", "{}"), ("pay", '{"p": 1}')]
+    made = calls(piece(0, None, "read", "{}"), piece(0, None, "pay", '{"p": 1}'))
+    assert made == [("read", "{}"), ("pay", '{"p": 1}')]
 
 
 def test_an_id_said_later_is_the_calls_own() -> None:
