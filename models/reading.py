@@ -226,9 +226,8 @@ def probably_cut(limit: int) -> str:
 def used(wire: Any, spoke: bool = False) -> Usage:
     """Tokens as the endpoint counts them, cost left unknown; what it does not say is unknown, never 0.
 
-    Where the total is larger than its parts, the rest is output that the endpoint does not name, and counted as such; of
-    a part that is missing it tells the size.
-    A part that is larger than the whole it belongs to was counted beside it. `spoke`: the reply holds something, so
+    Where the total is larger than its parts, the rest is output that the endpoint does not name, and counted as such;
+    it also tells the size of a part that is missing. A part that is larger than the whole it belongs to was counted beside it. `spoke`: the reply holds something, so
     that a count of nothing at all says nothing.
     """
     if not isinstance(wire, dict):
