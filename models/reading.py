@@ -72,6 +72,8 @@ def told(wire: dict[str, Any], turn: int) -> tuple[Message, list[ToolCall]]:
     message: Message = {"role": "assistant"}
     message.update((key, value) for key, value in wire.items() if value is not None)
     message["role"] = "assistant"
+    if not isinstance(message.get("content", ""), str | list):
+        message["content"] = content_text(message["content"])
     think(message)
     legacy, listed = message.pop("function_call", None), message.pop("tool_calls", None)
     listed = [listed] if isinstance(listed, dict) else listed if isinstance(listed, list) else []
@@ -227,8 +229,8 @@ def used(wire: Any, spoke: bool = False) -> Usage:
     """Tokens as the endpoint counts them, cost left unknown; what it does not say is unknown, never 0.
 
     Where the total is larger than its parts, the rest is output that the endpoint does not name, and counted as such;
-    it also tells the size of a part that is missing. A part that is larger than the whole it belongs to was counted beside it. `spoke`: the reply holds something, so
-    that a count of nothing at all says nothing.
+    it also tells the size of a part that is missing. A part that is larger than the whole it belongs to was counted
+    beside it. `spoke`: the reply holds something, so that a count of nothing at all says nothing.
     """
     if not isinstance(wire, dict):
         return UNKNOWN

@@ -61,6 +61,12 @@ def test_content_in_parts_is_one_text(content: Any, text: str) -> None:
     assert reply({"content": content}).text == text
 
 
+@pytest.mark.parametrize(("content", "kept"), [(0, "0"), ({"text": "a"}, "a"), (True, "True"), ({}, ""), (None, "")])
+def test_content_of_another_type_goes_back_as_its_text(content: Any, kept: str) -> None:
+    """No endpoint takes a number or an object there, not even the one that sent it."""
+    assert reply({"content": content}).message == {"role": "assistant", "content": kept}
+
+
 @pytest.mark.parametrize("calls", [[], None])
 def test_an_empty_list_of_calls_does_not_go_back(calls: Any) -> None:
     """FR-03: `tool_calls: []` with a text is an answer, and the list is not sent back."""
