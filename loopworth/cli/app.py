@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from loopworth import __version__
-from loopworth.cli import comparisons, diagnosing, files, inbox, kept, models, planning, rescoring, runs
+from loopworth.cli import advising, comparisons, diagnosing, files, inbox, kept, models, planning, rescoring, runs
 from loopworth.cli.status import culprits
 from loopworth.cli.terminal import aside
 
@@ -50,6 +50,8 @@ app.command("compare", cls=Runs, short_help="Run arms on the same tasks, and giv
 app.command("plan", cls=Runs, short_help="What a comparison can show, and may cost.")(planning.plan)
 app.command("rescore", cls=Runs, short_help="Another score, price or rule for kept runs.")(rescoring.rescore)
 app.command("diagnose", short_help="Which part of a workflow to look at, from its runs.")(diagnosing.diagnose)
+app.command("advise", short_help="Five questions, and files to start with.")(advising.advise)
+app.command("init", short_help="Write a starting project.")(advising.init)
 app.add_typer(kept.app, name="runs", short_help="List the runs that are kept, show them, export them.")
 app.add_typer(inbox.app, name="inbox", short_help="What waits for a person: list, show, approve, edit, reject.")
 app.add_typer(models.app, name="models")

@@ -11,7 +11,7 @@ CLAIMS = {
     "I have refunded order 7.": {"refund"},
     "We already refunded you, sorry.": {"refund"},
     "Your order has been refunded.": {"refund"},
-    "I’ve sent the email to Ann.": {"send_email"},
+    "I\u2019ve sent the email to Ann.": {"send_email"},
     "I sent it.": set(),
     "I looked up both projects: 400.": {"lookup"},
     "I used the `get_order` tool and it is late.": {"get_order"},
