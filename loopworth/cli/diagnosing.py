@@ -14,6 +14,7 @@ from loopworth.cli.store import Place, found_run
 from loopworth.cli.terminal import complain, output, shown, write_json
 from loopworth.runs.recording import Recording, RecordingFault, read
 from loopworth.runs.shelf import Shelf
+from loopworth.workflows.faults import suggestion
 
 if TYPE_CHECKING:
     from loopworth.comparisons.symptoms.conduct import Conduct
@@ -44,7 +45,7 @@ def diagnose(
     recordings = [one for one in (filed(id) if id.endswith(".jsonl") else kept(Shelf(store), id)) if counts(one)]
     names = dict.fromkeys(one.kept.arm or one.kept.name for one in recordings)
     if arm is not None and arm not in names:
-        raise UserFault(f"--arm {arm}: there is no run of it\n    there are: {', '.join(names) or 'none'}")
+        raise UserFault(f"--arm {arm}: no run is of this arm\n    {suggestion(arm, names, 'arms')}")
     if not recordings:
         raise UserFault(f"{id}: it holds no run")
     runs = subjects(one for one in recordings if arm in (None, one.kept.arm or one.kept.name))
@@ -124,7 +125,8 @@ def in_words(finding: Finding) -> Iterator[Text]:
     for sign in first(finding):
         yield shown(f"      {sign.run} {sign.at or '-'}  {sign.said}", "dim", lines=False)
     if finding.runs > MOST_SIGNS:
-        yield shown(f"      and {finding.runs - MOST_SIGNS} more runs: --json lists them", "dim")
+        more = finding.runs - MOST_SIGNS
+        yield shown(f"      and {more} more run{'s' * (more > 1)}: --json lists them", "dim")
     after = "   # after what stands there" if finding.adds else ""
     yield Text("    try ").append_text(shown(finding.change, "bold", lines=False)).append(after, "dim")
     yield shown(f"    why {finding.why}\n")

@@ -1,0 +1,116 @@
+"""`loopworth diagnose`: a kept run, a comparison by arm, and a file of recordings."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.cli.kit import command
+from tests.comparisons.planted import LOOK, OTHERS, TOOLS, loop
+
+COMPARISON = """
+comparison: figures
+tasks: tasks.jsonl
+score: icontains
+arms:
+  fixed: {workflow: fixed.yaml}
+  agent: {workflow: agent.yaml}
+"""
+FIXED = """
+workflow: fixed
+shape: pipeline
+input: {question: str}
+steps: [{id: said, set: "389"}]
+answer: "{{ said }}"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path) -> pathlib.Path:
+    (tmp_path / "office.py").write_text(TOOLS, "utf-8")
+    write(tmp_path, "circling", loop(LOOK, LOOK, LOOK))
+    write(tmp_path, "sound", loop(LOOK, "It is 389."))
+    write(tmp_path, "agent", loop(*OTHERS, budget={"turns": 3}))
+    (tmp_path / "fixed.yaml").write_text(FIXED, "utf-8")
+    (tmp_path / "comparison.yaml").write_text(COMPARISON, "utf-8")
+    rows = [{"question": f"{k}", "expected": "389"} for k in range(4)]
+    (tmp_path / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return tmp_path
+
+
+def write(folder: pathlib.Path, name: str, workflow: dict[str, Any]) -> None:
+    (folder / f"{name}.yaml").write_bytes(msgspec.json.encode({"workflow": name, **workflow}))
+
+
+def made(folder: pathlib.Path, name: str) -> str:
+    return str(json.loads(command("run", folder / f"{name}.yaml", "-i", "question=what", "--json").stdout)["id"])
+
+
+def diagnosed(*words: Any) -> dict[str, Any]:
+    done = command("diagnose", *words, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_a_run_is_diagnosed_by_its_id_or_as_the_last(folder: pathlib.Path) -> None:
+    """The part, the evidence with the place in the run, and one line to try."""
+    id = made(folder, "circling")
+    done = command("diagnose", "last")
+    assert done.exit_code == 0
+    shown = " ".join(done.stdout.split())
+    assert "circling: 1 run (1 repetition) state lookup is called again" in shown
+    assert f'{id} 3/call[0] lookup({{"code":"ZRG-14"}}) 3 times in a row try tools.lookup.description:' in shown
+    [arm] = diagnosed(id[:7])["arms"]
+    assert [finding["part"] for finding in arm["findings"]] == ["state"]
+    assert arm["findings"][0]["change"].startswith("tools.lookup.description: ")
+
+
+def test_a_sound_run_has_no_finding(folder: pathlib.Path) -> None:
+    made(folder, "sound")
+    assert "no rule found anything" in command("diagnose", "last").stdout
+
+
+def test_a_comparison_is_diagnosed_by_arm(folder: pathlib.Path) -> None:
+    """Each arm for itself, with how its runs ended and what they scored."""
+    command("compare", folder / "comparison.yaml")
+    arms = {arm["arm"]: arm for arm in diagnosed("last")["arms"]}
+    assert (arms["fixed"]["right"], arms["fixed"]["findings"]) == (4, [])
+    assert arms["agent"]["exits"] == {"turn_limit": 4}
+    assert [(finding["rule"], finding["runs"]) for finding in arms["agent"]["findings"]] == [("cap", 4)]
+    assert "and 1 more run" in command("diagnose", "last", "--arm", "agent").stdout
+    assert [arm["arm"] for arm in diagnosed("last", "--arm", "fixed")["arms"]] == ["fixed"]
+    slip = command("diagnose", "last", "--arm", "agents")
+    assert (slip.exit_code, "did you mean 'agent'?" in slip.stderr) == (2, True)
+
+
+def test_a_file_of_recordings_says_the_same(folder: pathlib.Path) -> None:
+    """What was exported elsewhere needs no store."""
+    command("compare", folder / "comparison.yaml")
+    kept = diagnosed("last")
+    command("runs", "export", "last", "-o", folder / "kept.jsonl")
+    filed = diagnosed(folder / "kept.jsonl", "--store", folder / "none.db")
+    assert sorted(filed["arms"], key=lambda arm: arm["arm"]) == sorted(kept["arms"], key=lambda arm: arm["arm"])
+    assert command("diagnose", folder / "gone.jsonl").exit_code == 2
+
+
+def test_what_says_nothing_about_a_workflow_is_left_out(folder: pathlib.Path) -> None:
+    """A provider that is down is no defect of the workflow, and that is said."""
+    write(folder, "down", loop({"error": {"status": 500, "message": "down"}}))
+    made(folder, "down")
+    done = command("diagnose", "last")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "1 of 1 runs did not end" in done.stderr
+    assert diagnosed("last") == {"arms": [], "left_out": 1}
+
+
+def test_what_a_model_wrote_is_shown_and_not_obeyed(folder: pathlib.Path) -> None:
+    """Evidence is data: no control character reaches the terminal."""
+    write(folder, "odd", loop("\x1b[2J400 [bold]"))
+    made(folder, "odd")
+    shown = command("diagnose", "last").stdout
+    assert "\\x1b[2J400 [bold]" in shown
+    assert "\x1b" not in shown
