@@ -6,6 +6,7 @@ It wants the extra `postgres`, and its tables from `loopworth store migrate`.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
@@ -23,6 +24,8 @@ WORD = re.compile(rf"\b(?:{'|'.join(TYPES)})\b")
 HASTY = "begin; set local synchronous_commit to off"
 CONNECT = 10
 """Seconds that a server may take to answer."""
+LINGERING = 1.0
+"""Seconds in which a server may still hold what a process had that was killed."""
 MIGRATING = 0x6C777274
 """The lock under which the tables are made."""
 
@@ -55,8 +58,10 @@ def spoken(statement: str) -> str:
 
 
 def told(value: Any) -> Any:
-    """A value as Postgres takes it: no text there holds the character 0."""
-    return value.replace("\0", "\ufffd") if isinstance(value, str) else value
+    """A value as Postgres takes it: no text there holds the character 0, and a flag is no number."""
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd")
+    return int(value) if isinstance(value, bool) else value
 
 
 def defined(statements: str) -> Iterator[str]:
@@ -120,8 +125,11 @@ class Postgres:
         """A lock of the server's, which ends with this process' connection. Raises InUse."""
         key = int(asked(["run", run]).hash, 16) - 2**63
         with closing(self.connected()) as db:
-            if not one(db, "select pg_try_advisory_lock(?)", key):
-                raise InUse(run)
+            deadline = time.monotonic() + LINGERING
+            while not one(db, "select pg_try_advisory_lock(?)", key):
+                if time.monotonic() > deadline:
+                    raise InUse(run)
+                time.sleep(0.02)
             yield
 
     def migrate(self) -> int:
@@ -152,3 +160,9 @@ def version(db: Connection) -> int:
 def one(db: Connection, question: str, *values: Any) -> Any:
     """The one value that answers a question."""
     return db.execute(question, values).fetchall()[0][0]
+
+
+def named(address: str, name: str) -> str:
+    """The address of another database on the same server."""
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc, f"/{name}", parts.query, ""))

@@ -33,6 +33,8 @@ class Shelf:
 
     def __init__(self, place: str | Path | Home | None = None) -> None:
         self.home = home(place) if isinstance(place, str | Path | None) else place
+        if self.home is place:  # an open store's
+            return
         if not self.home.there():
             raise StoreFault(f"there is no run store at {self.home}: `loopworth run` and `compare` make one")
         self.select("select 1 from run limit 1")

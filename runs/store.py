@@ -45,6 +45,7 @@ update run set state = ?, exit = ?, note = ?, model_calls = ?, tool_calls = ?, u
     seconds = ? where id = ? and epoch = ?
 """
 RESUME = "update run set epoch = epoch + 1, exit = null where id = ? returning epoch"
+CANCEL = "update run set state = 'done', exit = 'cancelled', epoch = epoch + 1 where id = ? and state <> 'done'"
 SCORE = "update trial set correct = ?, harmful = ?, remark = ?, route = ?, latency = ?, began = ? where run = ?"
 TRANSCRIPT = """
 insert into transcript(run, codec, body) values(?, ?, ?) on conflict(run) do update set body = excluded.body
@@ -127,12 +128,18 @@ class Store:
         figures = (0, 0, body(usage), usage.tokens, usage.usd, seconds)
         self.submit(lambda db: db.execute(FINISH, (state, None, note, *figures, id, epoch)))
 
+    def cancel(self, id: str) -> bool:
+        """End a run that has not ended: whoever goes on with it is fenced off, and what waits is not asked any more.
+        Whether there was anything to end."""
+        done: bool = self.wait(self.submit(lambda db: db.execute(CANCEL, (id,)).rowcount == 1, careful=True))
+        return done
+
     def renew(self, id: str, input: Any) -> None:
         """A comparison that ended goes on, made of more."""
         made_of = body(input)
         self.submit(lambda db: db.execute("update run set input = ?, state = 'unfinished' where id = ?", (made_of, id)))
 
-    def submit(self, work: Work, careful: bool = False) -> Future[Any]:
+    def submit(self, work: Work | None, careful: bool = False) -> Future[Any]:
         return self.writer.submit(work, careful)
 
     def wait(self, done: Future[Any]) -> Any:
@@ -159,7 +166,7 @@ class Store:
 
     def shelf(self) -> Shelf:
         """What is kept, to be read; includes all that was written before."""
-        self.wait(self.submit(lambda db: None))  # noqa: ARG005
+        self.wait(self.submit(None))
         return Shelf(self.home)
 
 

@@ -17,7 +17,8 @@ PUT = f"""
 insert into effect(run, id, n, hash, kind, request, body, began, ended, epoch) select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 where (select epoch from run where id = ? {SHARE}) = ?
 on conflict(run, id) do update set kind = excluded.kind, body = excluded.body, ended = excluded.ended,
-    epoch = excluded.epoch where effect.kind = 'intent' and excluded.kind <> 'intent'
+    epoch = excluded.epoch
+    where effect.kind = 'intent' and (excluded.kind <> 'intent' or effect.epoch < excluded.epoch)
 """
 
 
@@ -29,7 +30,7 @@ class Writes(Protocol):
     @property
     def failed(self) -> bool: ...
 
-    def submit(self, work: Work, careful: bool = False) -> Future[Any]: ...
+    def submit(self, work: Work | None, careful: bool = False) -> Future[Any]: ...
 
     def wording(self, error: Exception) -> Exception: ...
 

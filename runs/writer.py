@@ -19,9 +19,12 @@ MOST = 500
 
 @dataclass(slots=True)
 class Job:
-    """Something to write. `careful` work is on the disk, not only in the operating system, when it is done."""
+    """Something to write; without work it is done when all before it is.
 
-    work: Work
+    `careful` work is on the disk, not only in the operating system, when it is done.
+    """
+
+    work: Work | None
     careful: bool = False
     done: Future[Any] = field(default_factory=Future)
 
@@ -40,7 +43,7 @@ class Writer:
         self.thread = threading.Thread(target=self.run, name="loopworth-store", daemon=True)
         self.thread.start()
 
-    def submit(self, work: Work, careful: bool = False) -> Future[Any]:
+    def submit(self, work: Work | None, careful: bool = False) -> Future[Any]:
         """Have work done; the result is there when it is committed. It cannot be called off."""
         job = Job(work, careful)
         job.done.set_running_or_notify_cancel()
@@ -89,6 +92,8 @@ class Writer:
 
 def committed(db: Database, batch: list[Job], errors: type[Exception]) -> list[Any]:
     """The results of all work of a batch, in one transaction. Raises what the database raises; a bug is a result."""
+    if not any(job.work for job in batch):
+        return [None] * len(batch)
     db.begin(careful=any(job.careful for job in batch))
     try:
         results = [outcome(job, db, errors) for job in batch]
@@ -102,7 +107,7 @@ def committed(db: Database, batch: list[Job], errors: type[Exception]) -> list[A
 
 def outcome(job: Job, db: Database, errors: type[Exception]) -> Any:
     try:
-        return job.work(db)
+        return None if job.work is None else job.work(db)
     except errors:
         raise
     except Exception as bug:

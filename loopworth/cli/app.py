@@ -11,7 +11,19 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from loopworth import __version__
-from loopworth.cli import advising, comparisons, diagnosing, files, inbox, kept, models, planning, rescoring, runs
+from loopworth.cli import (
+    advising,
+    comparisons,
+    diagnosing,
+    files,
+    inbox,
+    kept,
+    models,
+    planning,
+    rescoring,
+    runs,
+    store,
+)
 from loopworth.cli.status import culprits
 from loopworth.cli.terminal import aside
 
@@ -54,6 +66,7 @@ app.command("advise", short_help="Five questions, and files to start with.")(adv
 app.command("init", short_help="Write a starting project.")(advising.init)
 app.add_typer(kept.app, name="runs", short_help="List the runs that are kept, show them, export them.")
 app.add_typer(inbox.app, name="inbox", short_help="What waits for a person: list, show, approve, edit, reject.")
+app.add_typer(store.app, name="store", short_help="Make or bring up to date the tables of a run store.")
 app.add_typer(models.app, name="models")
 
 

@@ -43,7 +43,7 @@ def inbox(ctx: typer.Context) -> None:
 def listing(store: Place = None, as_json: AsJson = False) -> None:
     """List the questions that wait, the oldest first, each with its exact arguments."""
     where = home(store)
-    found = approvals.waiting(Shelf(where)) if where.there() else []
+    found = approvals.waiting(Shelf(store)) if where.there() else []
     if as_json:
         write_json([facts(one) for one in found])
     elif not found:

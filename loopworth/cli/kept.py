@@ -13,7 +13,7 @@ from rich.text import Text
 
 from loopworth.cli.status import UserFault, saving
 from loopworth.cli.steps import steps
-from loopworth.cli.store import Place, found_run, gathered
+from loopworth.cli.store import Place, found_run, gathered, open_store
 from loopworth.cli.terminal import complain, headed, output, results, shown, write_json
 from loopworth.runs.characters import safe
 from loopworth.runs.home import home
@@ -193,6 +193,22 @@ def heading(run: Kept) -> None:
         if value not in ("", None):
             output().print(headed(name, shown(value, lines=False)), soft_wrap=True)
     output().print()
+
+
+@app.command("cancel", short_help="End a run that waits or is under way.")
+def cancel(
+    id: Annotated[
+        str, typer.Argument(metavar="ID", help="The run's id, the start of it, or `last`.", show_default=False)
+    ],
+    store: Place = None,
+) -> None:
+    """End a durable run for good: nothing of it is gone on with, and its questions cannot be decided any more."""
+    with open_store(store, False) as kept:
+        assert kept is not None
+        run = found_run(kept.shelf(), id)
+        if run.kind != "run" or not kept.cancel(run.id):
+            raise UserFault(f"{run.id}: {'it has ended' if run.kind == 'run' else 'this is no run'}: nothing to cancel")
+        complain(f"{run.id} is cancelled")
 
 
 @app.command("export", short_help="Write runs as JSON lines, to replay or to read.")

@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 
 from loopworth.cli.status import UserFault
-from loopworth.cli.terminal import complain
+from loopworth.cli.terminal import complain, output, shown
+from loopworth.runs.database import VERSION
+from loopworth.runs.home import home
 from loopworth.runs.kept import Kept
 from loopworth.runs.recording import Recording, RecordingFault, read
 from loopworth.runs.shelf import Shelf
@@ -30,6 +32,26 @@ Replayed = Annotated[
     str | None,
     typer.Option("--replay", metavar="RUN", help="Call nothing: replay what the store, or a .jsonl file, has of this."),
 ]
+
+
+app = typer.Typer(help="The run store itself.", rich_markup_mode=None)
+
+
+@app.callback()
+def store() -> None:
+    """The run store itself."""
+
+
+@app.command("migrate", short_help="Make the tables of a store, or bring them up to date.")
+def migrate(store: Place = None) -> None:
+    """Make the tables of a store, or bring them up to date; several hosts may do so at once."""
+    place = home(store)
+    try:
+        before = place.migrate()
+    except (OSError, place.errors) as error:
+        raise place.fault(error) from None
+    done = {0: "made", VERSION: "up to date already"}.get(before, f"brought up to date from version {before}")
+    output().print(shown(f"{place}: the tables are {done} (version {VERSION})"), soft_wrap=True)
 
 
 @contextmanager

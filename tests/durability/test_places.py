@@ -1,0 +1,112 @@
+"""The same store in a file and in Postgres."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from loopworth.runs.database import VERSION, InUse, StoreFault
+from loopworth.runs.home import home
+from loopworth.runs.kept import Query, Score
+from loopworth.runs.outcome import Fenced, Outcome
+from loopworth.runs.shelf import Shelf
+from loopworth.runs.store import Store, new_id
+from tests.runs.storing import chat, kept, put, record
+
+
+def test_a_run_is_kept_gone_on_with_and_read_on_both(place: str) -> None:
+    """Effects, figures, transcript, halves of surrogate pairs, the character 0; the older activation is fenced off."""
+    store, id = Store(place), new_id()
+    first = store.begin(kept(id, input={"q": "half \ud800 and \0", "n": [1, None, 2.5]}))
+    chat(first, "one", replies=("a",))
+    second = store.resume(id)
+    with pytest.raises(Fenced):
+        put(first, "2/ask", record())
+    outcome = chat(second, "one", "two", replies=("b",))
+    store.finish(second, outcome)
+    shelf = store.shelf()
+    run = shelf.run(id[:8])
+    assert (run.exit, run.usage.tokens, run.input) == ("success", 30, {"q": "half \ud800 and \0", "n": [1, None, 2.5]})
+    found = shelf.outcome(id)
+    assert found is not None
+    assert found.transcript == outcome.transcript
+    assert list(shelf.records(id)) == ["1/ask", "2/ask"]
+    store.close()
+
+
+def test_a_comparison_is_kept_on_both(place: str) -> None:
+    """Trials, scores and filters; a trial of a comparison that was taken over does not begin."""
+    store, id, name = Store(place), new_id(), new_id()
+    store.begin(kept(id, kind="comparison", name=name, began="2026-11-03"))
+    trial: dict[str, Any] = {"kind": "trial", "parent": id, "task": "t\0", "repeat": 0, "attempt": 0}
+    for k, arm in enumerate("ab"):
+        made = store.begin(kept(f"{id}.{k}", arm=arm, began=f"2026-11-0{k + 4}", **trial))
+        store.finish(made, Outcome("x", note="nul \0"), Score(right=arm == "a", began=0.1 + k))
+    shelf = store.shelf()
+    assert [run.right for run in shelf.trials(id)] == [True, False]
+    assert shelf.scores(id)[f"{id}.1"].began == 1.1
+    found = shelf.runs(Query(comparison=name, arm="b", exit="success", most=1))
+    assert [run.id for run in found] == [f"{id}.1"]
+    store.resume(id)
+    late = store.begin(kept(f"{id}.3", arm="c", **trial), 1)
+    with pytest.raises(Fenced):
+        put(late, "1/ask", record())
+    store.close()
+
+
+def test_one_process_at_a_time_goes_on_with_a_run(place: str) -> None:
+    """The other is told; when the first has ended the way is free, and another run never was in the way."""
+    where, id = home(place), new_id()
+    with where.occupied(id), where.occupied(new_id()):
+        with pytest.raises(InUse, match=f"the run {id} is in use"), where.occupied(id):
+            pass
+        with pytest.raises(InUse), where.occupied(id):  # a refusal does not free it
+            pass
+    with where.occupied(id):
+        pass
+
+
+def test_tables_are_made_once_and_brought_up_to_date(place: str) -> None:
+    """By `migrate`, which says what it found; a store of the first version is read as any other after it."""
+    where = home(place)
+    where.migrate()
+    assert where.migrate() == VERSION
+    assert Shelf(place).runs(Query(workflow="none")) == []
+
+
+def test_an_address_without_tables_says_what_makes_them(postgres: str) -> None:
+    """Nothing is made in somebody's database unasked; a password in the address is not shown."""
+    from tests.durability.places import fresh
+
+    with fresh(postgres) as empty:
+        secret = empty.replace("postgres:@", "postgres:hushhush99@")
+        with pytest.raises(StoreFault, match="has no tables yet: `loopworth store migrate") as caught:
+            Store(secret)
+        assert "hushhush99" not in str(caught.value)
+
+
+def test_a_server_that_is_not_there_is_said() -> None:
+    """The address and the reason, and what to name instead."""
+    says = r"postgresql://me:\*\*\*@127\.0\.0\.1:1/x(.|\n)*name another file with --store"
+    with pytest.raises(StoreFault, match=says):
+        Store("postgresql://me:hushhush99@127.0.0.1:1/x")
+
+
+def test_two_stores_write_to_one_database(place: str) -> None:
+    """Neither loses what it was told is kept, and a run taken over in between is one's alone."""
+    stores, name = [Store(place) for _ in range(2)], new_id()
+
+    async def both() -> None:
+        async def one(store: Store, id: str) -> None:
+            journal = store.begin(kept(id))
+            for k in range(20):
+                await journal.put(str(k), record(("m", k)))
+
+        await asyncio.gather(*(one(store, f"{name}{k}{n}") for k, store in enumerate(stores) for n in range(3)))
+
+    asyncio.run(both())
+    for store in stores:
+        store.close()
+    assert [len(Shelf(place).records(f"{name}{k}{n}")) for k in range(2) for n in range(3)] == [20] * 6
