@@ -10,7 +10,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ("agents", "comparisons", "models", "router", "runs", "tools", "workflows")
+ROOMS = ("agents", "comparisons", "models", "router", "runs", "tools", "web", "workflows")
 
 
 def contract(checkout: pathlib.Path) -> subprocess.CompletedProcess[str]:
@@ -34,6 +34,8 @@ def test_the_rooms_import_one_way() -> None:
         ("tools", "def late():\n    import loopworth.workflows"),
         ("models", "import loopworth.agents"),
         ("workflows", "from loopworth.comparisons import __doc__"),
+        ("comparisons", "import loopworth.web"),
+        ("web", "from loopworth.cli import __doc__"),
         ("runs", "import openai"),
         ("agents", "import ruamel.yaml"),
     ],

@@ -22,6 +22,7 @@ from loopworth.cli import (
     planning,
     rescoring,
     runs,
+    serving,
     store,
 )
 from loopworth.cli.status import culprits
@@ -67,6 +68,7 @@ app.command("init", short_help="Write a starting project.")(advising.init)
 app.add_typer(kept.app, name="runs", short_help="List the runs that are kept, show them, export them.")
 app.add_typer(inbox.app, name="inbox", short_help="What waits for a person: list, show, approve, edit, reject.")
 app.add_typer(store.app, name="store", short_help="Make or bring up to date the tables of a run store.")
+app.command("serve", cls=Runs, short_help="The inbox, runs and comparisons in a browser.")(serving.serve)
 app.add_typer(models.app, name="models")
 
 

@@ -1,0 +1,95 @@
+"""Runs that the server goes on with, in a thread and an event loop of their own: no page ever waits for one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import closing, suppress
+from typing import Any, TypeAlias
+
+from loopworth import front
+from loopworth.runs import approvals
+from loopworth.runs.database import Home, InUse
+from loopworth.runs.secrets import hide
+from loopworth.runs.store import Store
+
+LOG = logging.getLogger(__name__)
+MOST = 8
+"""Runs that are under way at once; further ones wait."""
+GRACE = 5.0
+"""Seconds in which a run that is called off at the server's end may say so."""
+Resume: TypeAlias = Callable[[Store, str], Awaitable[Any]]
+
+
+class Activations:
+    """Goes on with durable runs. `trouble` says, by run, why the last try did not come off."""
+
+    def __init__(self, home: Home, resume: Resume = front.resume) -> None:
+        self.home, self.resume = home, resume
+        self.trouble: dict[str, str] = {}
+        self.under_way: dict[str, asyncio.Task[None]] = {}
+        self.places = asyncio.Semaphore(MOST)
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, name="loopworth-activations", daemon=True)
+        self.thread.start()
+
+    def start(self, run: str) -> None:
+        """Go on with a run, soon. One that is under way takes up by itself what was decided meanwhile."""
+        self.trouble.pop(run, None)
+        self.loop.call_soon_threadsafe(self.begin, run)
+
+    def begin(self, run: str) -> None:
+        if run not in self.under_way:
+            self.under_way[run] = task = self.loop.create_task(self.go_on(run))
+            task.add_done_callback(lambda _: self.under_way.pop(run))
+
+    async def go_on(self, run: str) -> None:
+        try:
+            async with self.places:
+                with closing(Store(self.home)) as store:
+                    await self.resume(store, run)
+        except InUse:
+            """Another process goes on with it, and takes up what was decided."""
+        except Exception as why:
+            self.trouble[run] = hide(f"{why or type(why).__name__}")
+            LOG.warning("the run %s could not go on: %s", run, self.trouble[run])
+
+    def sweep(self) -> None:
+        """Decide what has expired as its author said, and go on with every run for which something is decided; not with
+        one that could not go on, until somebody asks for it."""
+        with closing(Store(self.home)) as store:
+            approvals.expire(store)
+            for run in approvals.ready(store.shelf()):
+                if run not in self.trouble:
+                    self.start(run)
+
+    def watch(self, seconds: float) -> None:
+        """Sweep now and every so many seconds."""
+        self.watching = asyncio.run_coroutine_threadsafe(self.sweeping(seconds), self.loop)
+
+    async def sweeping(self, seconds: float) -> None:
+        while True:
+            try:
+                await asyncio.to_thread(self.sweep)
+            except Exception as why:
+                LOG.warning("what waits could not be looked through: %s", why)
+            await asyncio.sleep(seconds)
+
+    def stop(self) -> None:
+        """Call off what is under way: it can be gone on with. A tool that hangs is not waited for."""
+        with suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(called_off(), self.loop).result(2 * GRACE)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(GRACE)
+        if not self.thread.is_alive():
+            self.loop.close()
+
+
+async def called_off() -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=GRACE)

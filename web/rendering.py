@@ -1,0 +1,79 @@
+"""Pages from templates. Whatever stands in one is data: markup is escaped, known secrets are hidden, and characters
+that would be obeyed or would hide are spelled out, in one place for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.responses import HTMLResponse
+
+from loopworth.models.reading import thoughts
+from loopworth.runs.characters import safe, safe_json
+from loopworth.runs.kept import Kept
+from loopworth.runs.message import Message
+from loopworth.runs.outcome import Said
+from loopworth.runs.secrets import hide
+from loopworth.runs.steps import content
+from loopworth.runs.usage import Usage
+
+LONGEST = 20_000
+"""Characters shown of one message."""
+
+
+def legible(value: Any) -> Any:
+    """A value as it may stand in a page; what a template made is markup, and stays so."""
+    return value if isinstance(value, Markup) else safe(hide(str(value)))
+
+
+def exact(value: Any) -> str:
+    """A value as JSON, whole, that reads back as the same value."""
+    return safe_json(hide(value), indent=2)
+
+
+def said(message: Message) -> str:
+    """A message's text and calls, with what was thought before it."""
+    thought = thoughts(message)
+    text = "\n".join(filter(None, (f"({thought})" if thought else "", content(message))))
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…\n({len(text) - LONGEST:,} more characters)"
+
+
+def when(moment: str) -> str:
+    """A time of the store to the second."""
+    return f"{moment[:19].replace('T', ' ')} UTC"
+
+
+def dollars(usd: float | None) -> str:
+    """US dollars; what is unknown is not 0."""
+    return "unknown" if usd is None else f"${usd:.6f}".rstrip("0").rstrip(".")
+
+
+def tokens(usage: Usage) -> str:
+    return "unknown" if usage.tokens is None else f"{usage.tokens:,}"
+
+
+def end(one: Kept) -> str:
+    """How a run ended; what can be gone on with is unfinished."""
+    return one.exit or ("done" if one.state == "done" else "unfinished")
+
+
+def is_said(step: Any) -> bool:
+    return isinstance(step, Said)
+
+
+TEMPLATES = Environment(
+    loader=PackageLoader("loopworth.web"),
+    autoescape=True,
+    finalize=legible,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+TEMPLATES.filters.update(exact=exact, said=said, when=when, dollars=dollars, tokens=tokens, end=end)
+TEMPLATES.tests.update(said=is_said)
+
+
+def page(name: str, status: int = 200, **data: Any) -> HTMLResponse:
+    """The page of a template."""
+    return HTMLResponse(TEMPLATES.get_template(f"{name}.html").render(data), status)
