@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from loopworth.models.dialects.history import tools_called
+from loopworth.models.parts import parts, silent
 from loopworth.models.reading import content_text
 from loopworth.runs.message import Message
 
@@ -92,7 +94,7 @@ def folded(messages: list[Message], _: str) -> list[Message]:
         if message["role"] in ("system", "developer"):
             waiting.append(content_text(message.get("content")))
         elif waiting and message["role"] == "user":
-            made.append({**message, "content": "\n\n".join([*waiting, content_text(message.get("content"))])})
+            made.append({**message, "content": joined(*waiting, message.get("content"))})
             waiting = []
         else:
             made.append(message)
@@ -105,11 +107,23 @@ def merged(messages: list[Message], _: str) -> list[Message]:
     for message in messages:
         last = made[-1] if made else {}
         if last.get("role") == message["role"] in ("user", "assistant", "system") and "tool_calls" not in last:
-            texts = (content_text(part.get("content")) for part in (last, message))
-            made[-1] = {**last, **message, "content": "\n\n".join(filter(None, texts))}
+            made[-1] = {**last, **message, "content": joined(last.get("content"), message.get("content"))}
         else:
             made.append(message)
     return made
+
+
+def joined(*contents: Any) -> Any:
+    """Contents as one: a text, or the parts of all where one holds more than texts."""
+    if any(silent(content) for content in contents):
+        return [part for content in contents for part in parts(content)]
+    return "\n\n".join(filter(None, map(content_text, contents)))
+
+
+def declared(body: Body, _: str) -> Body:
+    """The body with the tools that its history calls, none of which may be called."""
+    tools = tools_called(body["messages"])
+    return body if "tools" in body or not tools else body | {"tools": tools, "tool_choice": "none"}
 
 
 # -- schemas -----------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from loopworth.models.endpoint import LONGEST_ASK, Endpoint, Exchange, Hear, Pat
 from loopworth.models.errors import Trouble
 from loopworth.models.prices import usd
 from loopworth.models.quote import quote
+from loopworth.models.room import room
 from loopworth.models.spec import ModelSpec
 from loopworth.models.truncation import dropped_part
 from loopworth.models.wire import encode
@@ -82,34 +83,45 @@ class ChatModel:
             return self.cut(request, exchange)
 
     async def ask(self, request: Request, exchange: Exchange) -> Reply:
-        most = self.output_limit(request)
-        found, sent = await self.answer(request, most, exchange)
+        limit = self.output_limit(request)
+        found, sent, most = await self.answer(request, limit, exchange)
         if type(found) is Trouble:
             return self.ended(found, exchange)
         reply = self.dialect.read(found, most, len(request.messages))
         used = spent(reply.usage, exchange.lost, most)
+        less = (f"the endpoint has room for {most:,} tokens of output only",) if most != limit else ()
         return msgspec.structs.replace(
             reply,
-            warnings=(*(change.words for change in self.concessions), *dropped_part(sent, reply.usage)),
+            warnings=(*(change.words for change in self.concessions), *less, *dropped_part(sent, reply.usage)),
             usage=msgspec.structs.replace(used, usd=usd(self.spec, used, self.server.now())),
             seconds=exchange.service,
             attempts=tuple(exchange.attempts),
             waits=tuple(exchange.waits),
         )
 
-    async def answer(self, request: Request, most: int | None, exchange: Exchange) -> tuple[Any, bytes]:
-        """What the endpoint says in the end, and to what: what it will not take is left out, now and from then on."""
-        body = self.dialect.body(self.spec, request, most)
-        body = body if exchange.hear is None else self.dialect.streamed(body)
+    async def answer(
+        self, request: Request, most: int | None, exchange: Exchange
+    ) -> tuple[Any, bytes, int | None]:
+        """What the endpoint says in the end, to what, and to how much output: what it will not take is left out, from
+        then on, and it is asked for no more than it has room for."""
         while True:
             made = self.concessions
-            asked = conceded(body, made)
+            asked = conceded(self.body(request, most, exchange), made)
             sent = encode(asked)
             found = await self.server.answer(sent, exchange, self.patience, self.dialect)
-            change = concession(found, asked, made) if type(found) is Trouble else None
-            if change is None:
-                return found, sent
-            self.concessions = tuple(dict.fromkeys((*self.concessions, change)))
+            if type(found) is not Trouble:
+                return found, sent, most
+            if (left := room(found, most)) is not None:
+                most = left
+            elif (change := concession(found, asked, made)) is not None:
+                self.concessions = tuple(dict.fromkeys((*self.concessions, change)))
+            else:
+                return found, sent, most
+
+    def body(self, request: Request, most: int | None, exchange: Exchange) -> dict[str, Any]:
+        """The request on the wire, streamed where somebody hears it."""
+        body = self.dialect.body(self.spec, request, most)
+        return body if exchange.hear is None else self.dialect.streamed(body)
 
     def output_limit(self, request: Request) -> int | None:
         limits = [limit for limit in (request.max_tokens, self.most) if limit is not None]

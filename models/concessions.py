@@ -33,6 +33,7 @@ UNSUPPORTED_WORDS = re.compile(
 NO_CONTENT = re.compile(r"\bcontent\b.{0,60}(required|missing|string|null|none)|missing.{0,30}\bcontent\b", re.I)
 EMPTY_CONTENT = re.compile(r"\bcontent\b.{0,60}(empty|blank|either)|(empty|blank|either).{0,30}\bcontent\b", re.I)
 AFTER_RESULT = re.compile(r"role .?user.? after role .?tool", re.I)
+WITHOUT_TOOLS = re.compile(r"must define tools|without .?tools=|toolConfig field must be defined", re.I)
 KEYWORDS = (
     *("additionalProperties", "$schema", "default", "examples", "title", "format", "pattern", "strict"),
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
@@ -44,6 +45,7 @@ STATUSES = (400, 404, 422, 500, 501)
 OF_BODY: dict[str, tuple[Callable[[Body, str], Body], str]] = {
     "leave_out": (changes.left_out, "does not take {name}: it was left out"),
     "rename": (changes.renamed, "does not take {name}: it was sent under its other name"),
+    "declare": (changes.declared, "wants to know the {name} of the history: they were named, and none may be called"),
     "unkey": (changes.unkeyed, "does not take {name} in schemas: it was left out there"),
 }
 OF_MESSAGES: dict[str, tuple[Callable[[list[Message], str], list[Message]], str]] = {
@@ -110,6 +112,8 @@ def asked(found: Trouble, body: Body) -> Iterator[Concession]:
         yield Concession("blank", "content")
     if AFTER_RESULT.search(found.message):
         yield Concession("bridge", "messages")
+    if WITHOUT_TOOLS.search(found.message):
+        yield Concession("declare", "tools")
     if found.code not in UNSUPPORTED and not UNSUPPORTED_WORDS.search(found.message):
         return
     keys = changes.keywords(body)

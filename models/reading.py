@@ -26,6 +26,7 @@ FINISHES = {
     "max_tokens": "length",
     "max_output_tokens": "length",
     "model_length": "length",
+    "pause_turn": "length",
     "model_context_window_exceeded": "context_overflow",
     "refusal": "refusal",
     "safety": "content_filter",
@@ -57,7 +58,7 @@ def read(body: dict[str, Any], limit: int | None = None, turn: int = 0) -> Reply
     if not text.strip() and not calls and any(message.get(name) for name in REASONING):
         note = note or "the reply held nothing but reasoning"
     if finish == "length":
-        note = cut_note(usage, limit, text)
+        note = note or cut_note(usage, limit, text)
     elif calls and limit is not None and usage.output is not None and usage.output >= limit:
         calls[-1] = ToolCall(calls[-1].id, calls[-1].tool, calls[-1].arguments, probably_cut(limit))
     return Reply(message, tuple(calls), text, finish, usage, note=note)
@@ -197,6 +198,8 @@ def finish_of(choice: dict[str, Any], message: Message, calls: list[ToolCall]) -
         finish = "tool_calls"
     if finish == "tool_calls" and not calls:
         return finish, "the finish reason says tool calls, and the reply holds none"
+    if known == "pause_turn":
+        return finish, "the provider paused the turn amid a tool of its own: this version does not go on with it"
     if finish == "context_overflow":
         return finish, "the reply ran into the end of the model's context"
     return finish, "" if known in FINISHES else f"unknown finish reason {said!r}"

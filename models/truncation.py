@@ -13,6 +13,8 @@ def dropped_part(sent: bytes, usage: Usage) -> tuple[str, ...]:
     """A warning where the server counted far fewer input tokens than the request seems to hold."""
     if usage.input is None or usage.estimated or usage.input >= len(sent) // TOKEN_BYTES * SHARE:
         return ()
+    if b"base64" in sent:
+        return ()  # an image has far fewer tokens than signs
     estimate = len(sent.decode("utf-8", "replace")) // TOKEN_BYTES  # a script of many bytes a sign has no more tokens
     if estimate < ENOUGH or usage.input >= estimate * SHARE:
         return ()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from loopworth.models.dialects.anthropic_stream import Blocks
 from loopworth.models.dialects.closed_schema import closed
-from loopworth.models.dialects.history import arguments_of, settings
+from loopworth.models.dialects.history import arguments_of, settings, tools_called
 from loopworth.models.errors import Trouble, trouble
+from loopworth.models.parts import parts, picture, spoken
 from loopworth.models.reading import content_text, count, read
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.message import Message, Reply, Request
@@ -53,11 +54,11 @@ class Anthropic:
         if request.stop:
             body.setdefault("stop_sequences", request.stop)
         system, body["messages"] = parted(request.messages)
-        if request.tools:
-            body["tools"] = [tool_of(tool) for tool in request.tools]
-            if request.tool_choice != "auto":
-                named = {"type": "tool", "name": request.tool_choice}
-                body["tool_choice"] = CHOICES.get(request.tool_choice, named)
+        tools, choice = offered(request)
+        if tools:
+            body["tools"] = [tool_of(tool) for tool in tools]
+            if choice != "auto":
+                body["tool_choice"] = CHOICES.get(choice, {"type": "tool", "name": choice})
         if request.schema is not None:
             form = closed(request.schema)
             if form is None:
@@ -91,6 +92,14 @@ def answers(body: Any) -> bool:
 
 
 # -- the way out -------------------------------------------------------------------------------------------------------
+
+
+def offered(request: Request) -> tuple[Sequence[dict[str, Any]], str]:
+    """The tools of a request and the choice among them. A history with calls is refused without any tools, so those
+    that it calls are named, and none may be called."""
+    if request.tools:
+        return request.tools, request.tool_choice
+    return tools_called(request.messages), "none"
 
 
 def tool_of(tool: dict[str, Any]) -> dict[str, Any]:
@@ -146,11 +155,26 @@ def use_of(call: dict[str, Any]) -> dict[str, Any]:
 
 def heard(message: Message) -> Iterator[dict[str, Any]]:
     """The blocks of what a user or a tool says."""
-    text = content_text(message.get("content"))
+    content = message.get("content")
     if "tool_call_id" in message:
+        text = content_text(content)
         yield {"type": "tool_result", "tool_use_id": fitting(message["tool_call_id"]), "content": text}
-    else:
-        yield from written(text)
+        return
+    for part in parts(content):
+        if spoken(part):
+            yield from written(content_text([part]))
+        else:
+            yield seen(part)
+
+
+def seen(part: dict[str, Any]) -> dict[str, Any]:
+    """An image as a block; any other part is one already, or refused by name and not dropped in silence."""
+    image = picture(part)
+    if image is None:
+        return part
+    media, data = image
+    source = {"type": "base64", "media_type": media, "data": data} if media else {"type": "url", "url": data}
+    return {"type": "image", "source": source}
 
 
 def written(text: str) -> Iterator[dict[str, Any]]:

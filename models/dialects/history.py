@@ -26,3 +26,9 @@ def names_by_call(messages: list[Message]) -> dict[str, str]:
     """The tool's name by call id, the newest where endpoints use one again."""
     calls = (call for message in messages for call in message.get("tool_calls", ()))
     return {call["id"]: call["function"]["name"] for call in calls}
+
+
+def tools_called(messages: list[Message]) -> list[dict[str, Any]]:
+    """A tool for every name that the history calls, of which no more is known."""
+    names = dict.fromkeys(names_by_call(messages).values())
+    return [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in names]

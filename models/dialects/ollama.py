@@ -12,6 +12,7 @@ from loopworth.models.dialects.history import arguments_of, names_by_call, setti
 from loopworth.models.dialects.ollama_stream import Parts
 from loopworth.models.dialects.unread import unread
 from loopworth.models.errors import Trouble, trouble
+from loopworth.models.parts import picture, silent
 from loopworth.models.reading import content_text, read
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.message import Message, Reply, Request
@@ -70,9 +71,11 @@ def spoken(messages: list[Message]) -> list[Message]:
 
 
 def told(message: Message, names: Mapping[str, str]) -> Message:
-    """One message: its content is a text, its calls hold objects, and a result names its tool."""
+    """One message: content is a text with images beside it, calls hold objects, and a result names its tool."""
     said = {key: value for key, value in message.items() if key not in ("content", "tool_calls", "tool_call_id")}
     said["content"] = content_text(message.get("content"))
+    if images := [image[1] for part in silent(message.get("content")) if (image := picture(part)) is not None]:
+        said["images"] = images
     if "tool_call_id" in message:
         said["tool_name"] = names.get(message["tool_call_id"], "")
         said["tool_call_id"] = message["tool_call_id"]

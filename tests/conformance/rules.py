@@ -99,6 +99,9 @@ def anthropic(path: str, headers: dict[str, str], body: Body) -> Iterator[str]:
         open_ids = [block["id"] for block in blocks if block["type"] == "tool_use"]
     if last != "user":
         yield "the conversation must end with a user message"
+    kinds = {block["type"] for message in body["messages"] for block in message["content"]}
+    if kinds & {"tool_use", "tool_result"} and not body.get("tools"):
+        yield "Requests which include `tool_use` or `tool_result` blocks must define tools."
     for tool in body.get("tools", []):
         if set(tool) - {"name", "description", "input_schema"} or tool["input_schema"].get("type") != "object":
             yield f"tools: {tool}"

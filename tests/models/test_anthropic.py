@@ -96,6 +96,29 @@ def test_tools_and_the_choice_among_them(choice: str, said: Any) -> None:
     assert found.get("tool_choice") == said
 
 
+def test_a_history_with_calls_names_its_tools_where_none_may_be_called() -> None:
+    """It is refused without any, as in a last word (https://github.com/BerriAI/litellm/issues/4689)."""
+    history = [user("hi"), {"role": "assistant", "tool_calls": [call("a"), call("b", name="g"), call("c")]}]
+    found = body(Request([*history, *map(result, "abc"), user("The answer?")]))
+    assert found["tools"] == [{"name": name, "input_schema": {"type": "object"}} for name in "fg"]
+    assert found["tool_choice"] == {"type": "none"}
+    assert "tools" not in body()
+
+
+def test_an_image_is_a_block_and_no_part_is_dropped_in_silence() -> None:
+    """Data or an address; a block of its own is taken as it is."""
+    block = {"type": "document", "source": {"type": "url", "url": "https://h/a.pdf"}}
+    urls = ["data:image/png;base64,aGk=", "https://h/a.png"]
+    images = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+    [said] = body(Request([user([{"type": "text", "text": "What is this?"}, *images, block])]))["messages"]
+    assert said["content"] == [
+        {"type": "text", "text": "What is this?"},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
+        {"type": "image", "source": {"type": "url", "url": "https://h/a.png"}},
+        block,
+    ]
+
+
 def test_a_schema_is_the_format_of_the_output_where_it_can_be() -> None:
     """A closed schema constrains; an open one is said in words."""
     closed = {"type": "object", "properties": {"a": {"type": "integer", "minimum": 1}}, "required": ["a"]}
@@ -185,6 +208,12 @@ def test_a_reply_of_words_and_calls_keeps_no_blocks() -> None:
 def test_stop_reasons_are_ends(stop: str | None, finish: str) -> None:
     """Each has its meaning."""
     assert reply({"type": "text", "text": "a"}, stop_reason=stop).finish == finish
+
+
+def test_a_turn_that_is_paused_is_no_answer() -> None:
+    """It would go on with a tool of the provider's own; half of it is not the answer."""
+    said = reply({"type": "text", "text": "Let me search."}, stop_reason="pause_turn")
+    assert (said.finish, "paused" in said.note) == ("length", True)
 
 
 def test_a_refusal_says_why_as_far_as_it_is_told() -> None:

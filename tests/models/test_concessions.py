@@ -317,3 +317,38 @@ def test_no_words_raise(dialect: str, message: str, param: str, code: str) -> No
         found = DIALECTS[dialect].trouble(status, words(message, param=param, code=code), {}, 0.0)
         assert found is not None
         concession(found, BODY, ())
+
+
+IMAGE = {"type": "image_url", "image_url": {"url": "https://h/a.png"}}
+
+
+def test_an_image_stays_where_messages_are_joined() -> None:
+    """Instructions go before it as a part of their own, and neighbours keep all of theirs."""
+    text = {"type": "text", "text": "What is this?"}
+    asked = {**BODY, "messages": [system("Be brief."), user([text, IMAGE]), user("Well?")]}
+    whole = [{"type": "text", "text": "Be brief."}, text, IMAGE]
+    folded = Concession("fold", "system").changed(asked)
+    assert folded["messages"] == [user(whole), user("Well?")]
+    merged = Concession("merge", "messages").changed(folded)
+    assert merged["messages"] == [user([*whole, {"type": "text", "text": "Well?"}])]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Requests which include `tool_use` or `tool_result` blocks must define tools.",
+        "litellm.UnsupportedParamsError: Bedrock doesn't support tool calling without `tools=` param specified.",
+        "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
+    ],
+)
+def test_tools_of_the_history_are_named_where_an_endpoint_wants_them(message: str) -> None:
+    """Proxies to Anthropic and Bedrock refuse a last word otherwise; none of the tools may be called."""
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    history = [user("hi"), {"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "a"}]
+    asked_for = {"model": "m", "messages": history}
+    change = asked(400, words(message), asked_for)
+    assert change == Concession("declare", "tools")
+    made = change.changed(asked_for)
+    assert ([tool["function"]["name"] for tool in made["tools"]], made["tool_choice"]) == (["f"], "none")
+    assert asked(400, words(message), made) is None
+    assert asked(400, words(message), {"model": "m", "messages": [user("hi")]}) is None

@@ -75,6 +75,13 @@ def test_the_history_has_objects_for_arguments_and_results_by_name() -> None:
     assert history[1]["tool_calls"][0]["function"]["arguments"] == '{"a": 1}'
 
 
+def test_an_image_stands_beside_the_text() -> None:
+    """As base 64, without its media type."""
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+    [said] = body(Request([user([{"type": "text", "text": "What is this?"}, image])]))["messages"]
+    assert said == {"role": "user", "content": "What is this?", "images": ["aGk="]}
+
+
 def test_a_reply_is_read_into_the_shape_of_the_history() -> None:
     """Arguments become text, calls get ids, what was thought stays beside the text."""
     calls = [{"function": {"name": "f", "arguments": {"a": 1}}}, {"function": {"name": "f", "arguments": {}}}]

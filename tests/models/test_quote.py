@@ -26,3 +26,9 @@ def test_what_has_no_price_is_still_counted_in_tokens() -> None:
     free = quote(ModelSpec("local/smollm2-135m"), ASKED)
     assert unknown == free == Quote(unknown.input)
     assert unknown.input > quote(ModelSpec("vllm/m", base_url="http://x/v1"), Request(ASKED.messages)).input > 1000
+
+
+def test_an_image_is_not_as_long_as_its_data() -> None:
+    """A limit in tokens must not refuse one for its bytes."""
+    image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{'A' * 90_000}"}}
+    assert 1500 < quote(ModelSpec("vllm/m", base_url="http://x/v1"), Request([user([image])])).input < 1600

@@ -31,3 +31,8 @@ def test_only_a_count_far_below_the_estimate_is_told(text: str, counted: int | N
 def test_an_estimate_of_ours_is_no_count_of_the_servers() -> None:
     """A call that was cut counted nothing."""
     assert dropped_part(b"word " * 6000, Usage(0, 64, estimated=True)) == ()
+
+
+def test_an_image_is_no_prompt_that_was_dropped() -> None:
+    """Its data has many more signs than it has tokens."""
+    assert dropped_part(b'"data:image/png;base64,' + b"A" * 90_000, Usage(1200, 1)) == ()
