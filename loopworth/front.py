@@ -216,7 +216,7 @@ def decide(store: Store, one: Approval, decision: Decision, arguments: str | Non
         compiled = begun(store, one.run)
         durable.unchanged(durable.unended(store, one.run), compiled)
         decision = msgspec.structs.replace(decision, arguments=durable.accepted(compiled, one.tool, arguments))
-    return approvals.decide(store, one.run, one.id, decision)
+    return approvals.decide(store, one.run, one.id, decision, hash=one.hash)
 
 
 def run_sync(

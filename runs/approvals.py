@@ -211,9 +211,12 @@ def ballots_of(rows: list[Any]) -> tuple[Ballot, ...]:
 # -- decided -----------------------------------------------------------------------------------------------------------
 
 
-def decide(store: Store, run: str, id: str, decision: Decision, now: datetime | None = None) -> Came:
+def decide(
+    store: Store, run: str, id: str, decision: Decision, now: datetime | None = None, hash: str | None = None
+) -> Came:
     """Decide a question; the first who does wins, and every try is kept. A question that has expired is decided as its
-    author said. Raises Refused, and LookupError where there is no such question.
+    author said. Raises Refused, and LookupError where there is no such question. `hash` is that of the call which the
+    person saw: a question that was asked anew since, about another call, is not decided.
 
     Edited arguments are not checked here: who decides knows the tool.
     """
@@ -227,6 +230,8 @@ def decide(store: Store, run: str, id: str, decision: Decision, now: datetime | 
         approval = approval_of(rows[0])
         if approval.state == "waiting":
             fitting(approval, decision)
+            if hash not in (None, approval.hash):
+                raise Refused(f"{approval.name} was asked anew, about another call, since it was shown: look again")
             if expired(approval, now):
                 run_out(db, approval)
         return enter(db, approval, decision, stamp(now))

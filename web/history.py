@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import get_args
 
 from fastapi import APIRouter
@@ -13,6 +14,7 @@ from loopworth.runs.kept import Kept, Query
 from loopworth.runs.outcome import Exit
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.standing import Standing, standings
+from loopworth.runs.store import Store
 from loopworth.web.desk import desk_of, run_of, told
 from loopworth.web.forms import Refusal
 
@@ -57,6 +59,17 @@ def resume(request: Request, id: str) -> Response:
     if one.source is None or one.state == "done":
         raise Refusal(409, f"The run {one.id} has ended, or is no durable one: there is nothing to go on with.")
     desk.activations.start(one.id)
+    return RedirectResponse(f"/runs/{one.id}", 303)
+
+
+@router.post("/runs/{id}/cancel")
+def cancel(request: Request, id: str) -> Response:
+    """End a run that waits or is under way: it calls nothing more."""
+    desk = desk_of(request)
+    one = run_of(desk.shelf(), id)
+    with closing(Store(desk.home)) as store:
+        if one.kind != "run" or not store.cancel(one.id):
+            raise Refusal(409, f"The run {one.id} has ended: there is nothing to cancel.")
     return RedirectResponse(f"/runs/{one.id}", 303)
 
 

@@ -79,7 +79,7 @@ def entered(desk: Desk, one: Approval, form: dict[str, str]) -> approvals.Came:
     if choice in ("reject", "answer") and not note:
         raise Refusal(422, "Say why: the model reads it." if choice == "reject" else "Write your answer.")
     if form.get("hash") != one.hash:
-        raise Refusal(409, "The call was asked anew, with other arguments, since this page was shown: look again.")
+        raise Refusal(409, "This was asked anew, about another call, since the page was made: look again.")
     decision = Decision(cast(Any, choice), form.get("by", "").strip() or desk.by, note=note)
     arguments = form.get("arguments", "") if choice == "edit" else None
     try:
