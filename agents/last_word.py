@@ -35,9 +35,9 @@ def last_word(model: str, speech: Speech, max_tokens: int | None = None) -> OnLi
             reply = await fx.model("limit/ask", request, beyond=True)
             read = speech.read(reply, True)
         except Stop as end:
-            if passes(end, fx.path):
-                raise
-            raise without(stop, str(end)) from None
+            if not passes(end, fx.path):
+                raise without(stop, str(end)) from None
+            raise Stop(end.exit, end.owner, f"{end.note}; this was the last word after {stop}") from None
         if isinstance(read, Answer):
             return Outcome(read.value, stop.exit, stop.note)
         if isinstance(read, tuple):

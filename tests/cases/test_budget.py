@@ -134,11 +134,14 @@ def wrapped_up(found: Played) -> None:
     asked = [event.at for event in found.outcome.events if isinstance(event, ModelCalled)]
     assert asked == ["1/ask", "2/ask", "3/ask", "4/ask", "limit/ask"]
     assert found.requests == 5
-    for broken in (Answer(500, {"error": {"message": "down"}}), said(None), said("half", "length")):
+    down = Answer(500, {"error": {"message": "down"}})
+    for broken, exit in ((down, "provider_error"), (said(None), "turn_limit"), (said("half", "length"), "turn_limit")):
         again = played({**found.given, "then": [broken]}, found.folder)
         assert again.outcome is not None
         assert again.requests == 5
-        assert again.outcome.exit in ("turn_limit", "provider_error")
+        assert again.outcome.exit == exit
+        assert "last word" in again.outcome.note
+        assert "turns: 4" in again.outcome.note
         assert [seen.full for seen in again.outcome.calls] == [1, 2, 3, 4]
         assert len([said for said in again.outcome.transcript if said.message["role"] == "tool"]) == 4
 
