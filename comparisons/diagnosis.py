@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from loopworth.comparisons.logged import of_control
 from loopworth.comparisons.symptoms import decision, instructions, state, termination, tools
 from loopworth.comparisons.symptoms.conduct import Conduct, conduct
 from loopworth.comparisons.symptoms.finding import Finding, Rule, Runs
@@ -43,6 +44,7 @@ ENDS: tuple[Rule, ...] = (
     instructions.unchecked,
     state.overflown,
     decision.unrouted,
+    decision.stuck,
     termination.hollow,
     termination.truncated,
     termination.caps,
@@ -53,7 +55,7 @@ ENDS: tuple[Rule, ...] = (
 def diagnose(recordings: Iterable[Recording]) -> list[Finding]:
     """The findings, by arm (or workflow), those first that most runs show.
 
-    Runs that did not end, and ends that say nothing about the workflow (`runs.outcome.APART`), are left out.
+    Runs that did not end, ends that say nothing about the workflow (`runs.outcome.APART`), and controls are left out.
     """
     return [finding for name, runs in subjects(recordings).items() for finding in found(name, runs)]
 
@@ -72,7 +74,12 @@ def subjects(recordings: Iterable[Recording]) -> dict[str, list[Conduct]]:
     """The runs that say something about their workflow, by arm or workflow."""
     known: dict[str, list[Conduct]] = {}
     for recording in recordings:
-        run = conduct(recording) if recording.kept.kind != "comparison" else None
+        run = conduct(recording) if tells(recording) else None
         if run is not None and run.exit not in APART:
             known.setdefault(run.subject, []).append(run)
     return known
+
+
+def tells(recording: Recording) -> bool:
+    """Whether it is a run of a workflow as somebody wrote it: a control (`pasted of agent`) is not."""
+    return recording.kept.kind != "comparison" and not of_control(recording.kept.arm)

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from loopworth.agents.lines import first
 from loopworth.agents.repetition import canonical
 from loopworth.agents.submit import SUBMIT
@@ -27,7 +29,7 @@ NOT_DONE = ("tool_error", "timed_out", "invalid_arguments", "unknown_tool", "not
 class Called(Value, frozen=True):
     """One tool call. `loop` is the place of the loop that made it, None in a fixed path. `arguments` are canonical
     JSON, or the model's own text where that is none; `content` is what the model read of the result, `fault` what a
-    comparison put in its place."""
+    comparison put in its place. `nested`: the tool is a workflow."""
 
     at: str
     tool: str
@@ -38,6 +40,7 @@ class Called(Value, frozen=True):
     seconds: float = 0.0
     loop: str | None = None
     fault: str = ""
+    nested: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
@@ -129,9 +132,10 @@ def one_call(event: ToolCalled, seen: Observation | None, replies: Mapping[str, 
         arguments = seen.arguments
     loop = None if place is None else place["loop"]
     written = canonical(arguments).decode("utf-8", "replace")
+    made = Called(event.at, event.tool, event.status, written, "", None, event.seconds, loop, "", event.nested)
     if seen is None:
-        return Called(event.at, event.tool, event.status, written, seconds=event.seconds, loop=loop)
-    return Called(event.at, event.tool, event.status, written, seen.content, seen.full, event.seconds, loop, seen.fault)
+        return made
+    return msgspec.structs.replace(made, content=seen.content, full=seen.full, fault=seen.fault)
 
 
 def wanted(message: Message, k: int) -> Any:

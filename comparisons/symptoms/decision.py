@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from loopworth.comparisons.symptoms.circling import round_of
@@ -103,6 +104,23 @@ def misrouted(runs: Runs) -> Iterator[Finding]:
 
 
 WRONG_ROUTE = re.compile(r"took route '([a-z0-9_-]+)', expected '([a-z0-9_-]+)'")
+
+
+def stuck(runs: Runs) -> Iterator[Finding]:
+    """A fixed path ends at a step of its own: these cases need another way."""
+    ended = [run for run in runs if run.exit == "step_failed"]
+    steps = Counter(run.note.partition(":")[0] for run in ended)
+    signs = [Sign(run.id, run.last, brief(run.note)) for run in ended]
+    most = f", most often at {brief(steps.most_common(1)[0][0])}" if steps else ""
+    yield from finding(
+        runs,
+        signs,
+        "decision",
+        "step_failed",
+        f"the fixed path comes to an end before the answer{most}",
+        ("otherwise", {"run": "agent.yaml"}),
+        "what the steps do not cover goes to another workflow: name the one that you have",
+    )
 
 
 def unrouted(runs: Runs) -> Iterator[Finding]:

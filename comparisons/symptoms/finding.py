@@ -58,7 +58,9 @@ def yaml(value: Any) -> str:
         return f"[{', '.join(map(yaml, value))}]"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {yaml(part)}" for key, part in value.items()) + "}"
-    return json.dumps(value, ensure_ascii=False)
+    return "".join(
+        sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in json.dumps(value, ensure_ascii=False)
+    )
 
 
 class Runs(Value, frozen=True):
@@ -78,6 +80,7 @@ class Runs(Value, frozen=True):
         return sorted(known | {call.tool for run in self for call in run.calls if call.status != "unknown_tool"})
 
 
+Calls: TypeAlias = Sequence[tuple[Conduct, Called]]
 Rule: TypeAlias = Callable[[Runs], Iterator[Finding]]
 
 
@@ -128,9 +131,13 @@ def by_tool(runs: Runs) -> dict[str, list[tuple[Conduct, Called]]]:
     return found
 
 
-def bad(calls: Sequence[tuple[Conduct, Called]], statuses: Sequence[str]) -> list[Sign]:
+def bad(calls: Calls, statuses: Sequence[str]) -> list[Sign]:
     """The calls of a tool that came to one of the statuses, where that is a habit of it."""
-    found = [(run, call) for run, call in calls if call.status in statuses]
-    if len(found) < BAD_CALLS or len(found) < BAD_SHARE * len(calls):
+    return habitual([(run, call) for run, call in calls if call.status in statuses], len(calls))
+
+
+def habitual(found: Calls, of: int) -> list[Sign]:
+    """The signs of bad calls, where they are a habit among so many calls of the tool."""
+    if len(found) < BAD_CALLS or len(found) < BAD_SHARE * of:
         return []
     return [Sign(run.id, call.at, f"{spoken(call)}: {call.status}: {brief(call.content)}") for run, call in found]

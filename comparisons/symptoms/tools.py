@@ -22,11 +22,17 @@ from loopworth.comparisons.symptoms.finding import (
     by_tool,
     described,
     finding,
+    habitual,
     spoken,
 )
 from loopworth.comparisons.trace import leaves
 from loopworth.runs.observation import FAILED
 from loopworth.workflows.faults import nearest
+
+PASSING = re.compile(
+    r"connection|timed? ?out|temporar|unavailable|too many requests|\b(?:429|50[0234])\b", re.IGNORECASE
+)
+"""How a tool says that it may do better the next time."""
 
 
 def misread(runs: Runs) -> Iterator[Finding]:
@@ -72,20 +78,24 @@ def unknown(runs: Runs) -> Iterator[Finding]:
 
 
 def failing(runs: Runs) -> Iterator[Finding]:
-    """A tool itself fails, or does not answer in time; faults that a comparison puts in are not its own."""
-    for tool, every in by_tool(runs).items():
-        calls = [(run, call) for run, call in every if not call.fault]
-        failed = [call for _, call in calls if call.status in FAILED]
-        ended = [Sign(run.id, call.at, brief(run.note)) for run, call in calls if ended_by(run, call)]
+    """A tool itself fails, or does not answer in time; where the run was right all the same, that is no finding."""
+    for tool, calls in by_tool(runs).items():
+        failed = [(run, call) for run, call in calls if call.status in FAILED and own(run, call)]
+        ended = [Sign(run.id, call.at, brief(run.note)) for run, call in failed if ended_by(run, call)]
         if failed:
             yield from finding(
                 runs,
-                bad(calls, FAILED) or ended,
+                habitual(failed, len(calls)) or ended,
                 "tools",
                 "tool_failures",
                 f"{len(failed)} of {len(calls)} calls of {tool} fail",
-                *mended(tool, failed),
+                *mended(tool, [call for _, call in failed]),
             )
+
+
+def own(run: Conduct, call: Called) -> bool:
+    """Whether a failure counts against its tool: a comparison put none in, and no workflow that is a tool said no."""
+    return not call.fault and run.right is not True and not (call.nested and run.exit == "success")
 
 
 def ended_by(run: Conduct, call: Called) -> bool:
@@ -100,7 +110,9 @@ def mended(tool: str, failed: Sequence[Called]) -> tuple[tuple[str, Any], str]:
         return (f"tools.{tool}.timeout", f"{max(1, ceil(2 * max(late)))}s"), "it needs longer than its `timeout` allows"
     if failed[0].loop is None:
         step = failed[0].at.partition("/")[0].partition("~")[0]
-        return (f"steps.{step}.retry", {"attempts": 2}), "mend the tool; where it only reads, a second attempt may do"
+        if PASSING.search(failed[0].content):
+            return (f"steps.{step}.retry", {"attempts": 2}), "what fails so may pass: where it only reads, try again"
+        return (f"steps.{step}.on_error", "skip"), "mend the tool, or go on without; `otherwise` takes what cannot"
     return (f"tools.{tool}.max_failures", 2), "mend the tool; until then a run need not pay for more failures than two"
 
 

@@ -40,17 +40,18 @@ def diagnose(
     """Say which part to look at: instructions, tools, state, decision or termination; with the evidence and one change
     to try for each."""
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
-    from loopworth.comparisons.diagnosis import found, subjects
+    from loopworth.comparisons.diagnosis import found, subjects, tells
 
-    recordings = [one for one in (filed(id) if id.endswith(".jsonl") else kept(Shelf(store), id)) if counts(one)]
-    names = dict.fromkeys(one.kept.arm or one.kept.name for one in recordings)
+    source = filed(id) if id.endswith(".jsonl") else kept(Shelf(store), id)
+    names = Counter[str]()
+    runs = subjects(of_arm(filter(tells, source), arm, names))
     if arm is not None and arm not in names:
         raise UserFault(f"--arm {arm}: no run is of this arm\n    {suggestion(arm, names, 'arms')}")
-    if not recordings:
+    if not names:
         raise UserFault(f"{id}: it holds no run")
-    runs = subjects(one for one in recordings if arm in (None, one.kept.arm or one.kept.name))
     findings = {name: found(name, some) for name, some in runs.items()}
-    apart = len(recordings) - sum(map(len, runs.values())) if arm is None else 0
+    there = names.total() if arm is None else names[arm]
+    apart = there - sum(map(len, runs.values()))
     if as_json:
         write_json({"arms": [document(name, some, findings[name]) for name, some in runs.items()], "left_out": apart})
         return
@@ -58,11 +59,16 @@ def diagnose(
         for line in told(name, some, findings[name]):
             output().print(line, soft_wrap=True)
     if apart:
-        complain(f"{apart} of {len(recordings)} runs did not end, or ended for nothing of theirs, and were left out")
+        complain(f"{apart} of {there} runs did not end, or ended for nothing of theirs, and were left out")
 
 
-def counts(recording: Recording) -> bool:
-    return recording.kept.kind != "comparison"
+def of_arm(recordings: Iterable[Recording], arm: str | None, names: Counter[str]) -> Iterator[Recording]:
+    """The runs of an arm, or all; counts those of every arm or workflow. One at a time: a comparison may have many."""
+    for one in recordings:
+        name = one.kept.arm or one.kept.name
+        names[name] += 1
+        if arm in (None, name):
+            yield one
 
 
 def filed(name: str) -> list[Recording]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 from typing import Any
 
@@ -95,7 +96,7 @@ def run(folder: pathlib.Path, name: str, workflow: dict[str, Any], times: int = 
     """The recordings of a workflow's runs, each with the whole script anew, as the store holds them."""
     (folder / "office.py").write_text(TOOLS, "utf-8")
     file = folder / f"{name}.yaml"
-    file.write_bytes(msgspec.json.encode({"workflow": name, **workflow}))
+    file.write_text(json.dumps({"workflow": name, **workflow}).replace("\x7f", "\\u007f"), "utf-8")
     with_store = Store(folder / f"{name}.db")
     for _ in range(times):
         loopworth.run_sync(file, {"question": "What of ZRG-14?"}, store=with_store, ask=refused)
@@ -183,5 +184,13 @@ RULES: dict[str, dict[str, Any]] = {
     "empty": loop(LOOK, ended(text="")),
     "truncated": loop(LOOK, ended(finish="length")),
     "cap": loop(*OTHERS, budget={"turns": 5}),
+    "step_failed": {
+        "shape": "pipeline", "input": {"question": "str"}, "answer": "389",
+        "steps": [{"check": "question | length < 5", "else": "the question is too long"}],
+    },
+    "no_route": {
+        "shape": "router", "input": {"question": "str"}, "choose": "{{ question }}", "from": {"a": {"set": "a"}},
+        "model": {"name": "scripted", "replies": ["none of them", "none of them"]},
+    },
 }  # fmt: skip
 """A workflow for each rule that no score is needed for."""

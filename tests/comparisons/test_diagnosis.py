@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import pathlib
+import tempfile
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import loopworth
 from loopworth.comparisons.diagnosis import diagnose
@@ -17,7 +20,8 @@ from loopworth.runs.message import Reply, Request
 from loopworth.runs.recording import Recording
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
-from tests.comparisons.planted import HEALTHY, LOOK, OTHERS, PLANTED, RULES, loop, run
+from loopworth.workflows.document import parse, plain
+from tests.comparisons.planted import HEALTHY, LOOK, OTHERS, PLANTED, RULES, call, loop, run
 
 
 @pytest.mark.parametrize("name", PLANTED)
@@ -61,14 +65,16 @@ answer: "{{ said }}"
 """
 
 
-def compared(folder: pathlib.Path, scripts: list[list[Any]], **workflow: Any) -> pathlib.Path:
+def compared(
+    folder: pathlib.Path, scripts: list[list[Any]], more: str = "", control: str = "", **workflow: Any
+) -> pathlib.Path:
     """The store of a comparison in which the agent says one script on each task."""
     model = Scripts(scripts)
     run(folder, "agent", loop(**workflow), times=0)
     rows = [{"question": f"{k}", "expected": "389"} for k in range(len(scripts))]
     (folder / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     (folder / "fixed.yaml").write_text(FIXED, "utf-8")
-    (folder / "comparison.yaml").write_text(COMPARISON, "utf-8")
+    (folder / "comparison.yaml").write_text(f"{COMPARISON}{control}{more}", "utf-8")
     with_store = Store(folder / "compared.db")
     asyncio.run(loopworth.compare(folder / "comparison.yaml", models={"scripted": model}, store=with_store))
     with_store.close()
@@ -149,6 +155,92 @@ def test_a_change_is_one_that_an_arm_can_try(rule: str, tmp_path: pathlib.Path) 
 writes: allowed
 approvals: approve
 """
+    run(tmp_path, "agent", HEALTHY["looks_and_answers"], times=0)
     file = tmp_path / "comparison.yaml"
     file.write_text(COMPARISON.replace("  agent: {workflow: agent.yaml}\n", arms.lstrip("\n")), "utf-8")
     assert [str(fault) for fault in loopworth.check(file)] == []
+
+
+def test_a_pipelines_tool_that_fails_is_the_tools(tmp_path: pathlib.Path) -> None:
+    """The finding is of the tool, not of the path that ends there; a failure that may pass is tried again."""
+    steps = [{"id": "first", "call": "broken", "with": {"code": "ZRG-14"}}]
+    tools = {"broken": {"python": "office:broken", "effect": "read"}}
+    workflow = {
+        "shape": "pipeline",
+        "input": {"question": "str"},
+        "tools": tools,
+        "steps": steps,
+        "answer": "{{ first }}",
+    }
+    [finding] = diagnose(run(tmp_path, "fails", workflow))
+    assert (finding.part, finding.change) == ("tools", "steps.first.retry: {attempts: 2}")
+
+
+def test_a_workflow_that_says_no_as_a_tool_is_no_failure(tmp_path: pathlib.Path) -> None:
+    """A check of fixed steps behind a tool is what they are there for."""
+    strict = {"shape": "pipeline", "input": {"order": "int"}, "steps": [{"check": "order > 9"}], "answer": "paid"}
+    run(tmp_path, "strict", strict, times=0)
+    workflow = loop(call("pay", order=1), call("pay", order=2), "Neither can be paid.", tools="")
+    workflow |= {"tools": {"pay": {"run": "strict.yaml", "effect": "read"}}, "use": ["pay"]}
+    assert diagnose(run(tmp_path, "asks", workflow)) == []
+
+
+def test_wrong_routes_are_named_by_the_pair_that_is_confused_most(tmp_path: pathlib.Path) -> None:
+    """The change gives the missed label the question that was missed; routes that an `if` took are the author's."""
+    router = {
+        "workflow": "router",
+        "shape": "router",
+        "input": {"question": "str"},
+        "model": {"name": "scripted", "replies": []},
+        "choose": "{{ question }}",
+        "from": {"a": {"set": "A"}, "b": {"set": "B"}, "c": {"set": "C"}, "d": {"if": "question == 'd'", "set": "D"}},
+    }
+    (tmp_path / "router.yaml").write_text(json.dumps(router), "utf-8")
+    rows = [{"question": said, "expected_route": right} for said, right in zip("wxyzd", "aaaac", strict=True)]
+    (tmp_path / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    (tmp_path / "comparison.yaml").write_text(
+        "comparison: routes\ntasks: tasks.jsonl\narms: {router: {workflow: router.yaml}}", "utf-8"
+    )
+    with_store = Store(tmp_path / "routes.db")
+    model = ScriptedModel(["a", "b", "b", "c"])
+    model.concurrency = 1
+    asyncio.run(loopworth.compare(tmp_path / "comparison.yaml", models={"scripted": model}, store=with_store))
+    with_store.close()
+    [finding] = diagnose(recorded(tmp_path / "routes.db"))
+    assert (finding.part, finding.rule, finding.runs) == ("decision", "wrong_route", 3)
+    assert "most often b for a (2 times)" in finding.what
+    assert finding.path == "from.a.description"
+
+
+def test_faults_and_controls_are_the_comparisons_own(tmp_path: pathlib.Path) -> None:
+    """What a comparison puts into a tool is no failure of it, and what it makes of an arm is no arm."""
+    scripts = [[LOOK, OTHERS[0], "It is 389."]] * 3
+    more = "faults: {lookup: {error: down, rate: 0.999}}\n"
+    store = compared(tmp_path, scripts, more=more, control="  blind: {control: no_tools, of: agent}\n")
+    recordings = recorded(store)
+    assert any(call.fault for one in recordings for call in one.outcome.calls)
+    assert any(" of " in one.kept.arm for one in recordings)
+    assert diagnose(recordings) == []
+
+
+WORDS = st.sampled_from(["It is 389.", "", "I refunded it: '\x1b[1m", "let me look", "{{ 7 * 7 }}", "#: x"]) | st.text()
+CALLS = st.builds(
+    lambda tool, arguments: {"calls": [{"tool": tool, "arguments": arguments}]},
+    st.sampled_from(["lookup", "search", "broken", "customer", "nothing at all", "refund"]),
+    st.dictionaries(st.sampled_from(["code", "text", "name"]), st.text(max_size=9)) | st.text(max_size=9),
+)
+ENDS = st.sampled_from([{"text": "x", "finish": "length"}, {"text": "", "finish": "content_filter"}, {"error": "no"}])
+
+
+@settings(max_examples=60)
+@given(st.lists(CALLS | WORDS | ENDS, max_size=9), st.sampled_from(["native", "json", "text"]))
+def test_any_run_can_be_diagnosed(replies: list[Any], protocol: str) -> None:
+    """Whatever a model says: findings with evidence, and each change one line of YAML with one key."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = "lookup search broken customer refund"
+        recordings = run(pathlib.Path(folder), "any", loop(*replies, tools=names, protocol=protocol), times=2)
+        for finding in diagnose(recordings):
+            assert {sign.run for sign in finding.signs} <= {one.kept.id for one in recordings}
+            assert 0 < finding.runs <= finding.of <= 2
+            found = parse(finding.change, "change.yaml")
+            assert (found.faults, plain(found.value)) == ([], {finding.path: finding.value})
