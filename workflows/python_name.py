@@ -64,9 +64,11 @@ def beside(name: str, base: Path) -> Path | None:
 
 
 def from_file(path: Path) -> ModuleType:
-    """The module in a file, under a private name made from its path, loaded once."""
+    """The module in a file, under a private name made from its path and content: loaded once, and anew when it was
+    changed, so that a process that lives long does not go on with what it was."""
     path = path.resolve()
-    private = f"_loopworth_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=8).hexdigest()}"
+    digest = hashlib.blake2b(str(path).encode() + b"\0" + path.read_bytes(), digest_size=8).hexdigest()
+    private = f"_loopworth_{path.stem}_{digest}"
     if private in sys.modules:
         return sys.modules[private]
     spec = importlib.util.spec_from_file_location(private, path)

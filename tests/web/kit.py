@@ -73,10 +73,19 @@ steps:
   - {id: slept, call: doze, with: {case: "{{ paid }}"}}
 answer: "{{ slept }}"
 """
+ANYBODY = REFUNDS.replace(", allow: {who: [Ann, Bob]}", "")
+"""Money for anybody."""
+LOOKS = ANYBODY.replace("irreversible", "read")
+"""Calls that do not wait for one another."""
 ONE = "[{tool: refund, arguments: {who: Ann, amount: 250}}]"
 
 
 LOOPBACK = Hosts()
+
+
+def several(n: int) -> str:
+    """So many calls of one turn."""
+    return "[" + ", ".join(f"{{tool: refund, arguments: {{who: Ann, amount: {k}}}}}" for k in range(1, n + 1)) + "]"
 
 
 class Shop:

@@ -45,3 +45,14 @@ def test_a_name_that_leads_nowhere_says_why(tmp_path, name, said):
     with pytest.raises(PythonNameFault) as caught:
         load(name, tmp_path)
     assert said in str(caught.value)
+
+
+def test_a_file_that_changed_is_loaded_anew(tmp_path):
+    """A process that lives long calls what stands in the file, not what stood there; the same content is one module."""
+    file = tmp_path / "shop.py"
+    file.write_text("price = 1\n")
+    first = load("shop:price", tmp_path)
+    file.write_text("price = 2\n")
+    assert (first, load("shop:price", tmp_path)) == (1, 2)
+    file.write_text("stock = []\n")
+    assert load("shop:stock", tmp_path) is load("shop:stock", tmp_path)
