@@ -19,6 +19,7 @@ from loopworth.runs.events import Compacted
 from loopworth.runs.journal import encode
 from loopworth.runs.message import TOKEN_BYTES, Message, Reply, Request
 from loopworth.runs.observation import Observation
+from loopworth.runs.outcome import Stop
 from loopworth.runs.transcript import Transcript
 from loopworth.runs.usage import Value
 
@@ -49,6 +50,7 @@ class Memory:
 
     def __init__(self, log: Transcript, show: Show, past: Watch, rule: Compaction | None = None) -> None:
         self.log, self.show, self.past, self.rule = log, show, past, rule
+        self.above = 0 if rule is None else rule.above
         self.turns: list[Turn] = []
         self.context = Context()
 
@@ -61,18 +63,33 @@ class Memory:
                 self.turns.append(turn)
         self.log.turn(*self.show(reply, told.observations), instead=told.instead)
 
-    def room(self, request: Request, fx: Effects, name: str) -> None:
-        """Make room before a request, the effect `name`, where there is too little."""
+    async def ask(self, request: Request, fx: Effects, name: str) -> Reply:
+        """The reply to a request, the effect `name`, for which room was made. Where the endpoint itself has too little,
+        all that may go goes, it is asked once more, and from then on there is no more room than that."""
         if self.rule is None:
-            return
+            return await fx.model(name, request)
+        self.room(request, fx, name)
+        try:
+            return await fx.model(name, request)
+        except Stop as stop:
+            if stop.exit != "context_overflow":
+                raise
+            self.above = min(self.above, self.context.tokens() - 1)
+            if not self.room(request, fx, f"{name}~2"):
+                raise
+        return await fx.model(f"{name}~2", request)
+
+    def room(self, request: Request, fx: Effects, name: str) -> bool:
+        """Make room before a request, the effect `name`, where there is too little; whether any was made."""
         before = self.context.measure(request)
-        old = self.old(self.rule.keep_last) if before > self.rule.above else []
+        old = self.old() if before > self.above else []
         if old:
             elided = tuple(f"{fx.path}{turn.number}/call[{k}]" for turn in old for k in changed(turn))
             first = min([n for turn in old for n in self.forget(turn)])
             lost = self.context.changed(request, first)
             fx.emit(Compacted(fx.path + name, elided, before, self.context.tokens(), lost))
         self.context.sent()
+        return bool(old)
 
     def forget(self, turn: Turn) -> list[int]:
         """Leave a turn's results out; the messages that are changed by it."""
@@ -85,9 +102,9 @@ class Memory:
         self.turns.remove(turn)
         return other
 
-    def old(self, keep: int) -> list[Turn]:
+    def old(self) -> list[Turn]:
         """The turns that may go, if leaving their results out makes any room."""
-        kept = 0
+        kept, keep = 0, 0 if self.rule is None else self.rule.keep_last
         for n in range(len(self.turns) - 1, -1, -1):
             if kept >= keep:
                 old = self.turns[: n + 1]

@@ -70,8 +70,7 @@ class Loop:
         while True:
             turn += 1
             request = asked(self.protocol, log.seen, self.model, self.max_tokens, choice.word)
-            memory.room(request, fx, f"{turn}/ask")
-            reply = await fx.model(f"{turn}/ask", request)
+            reply = await memory.ask(request, fx, f"{turn}/ask")
             read, told = self.protocol.read(reply, reminded and not choice.required), NO_CALLS
             if isinstance(read, tuple):
                 told = await calling.answer(fx, turn, read)

@@ -98,7 +98,7 @@ class ScriptedModel:
         error = error if isinstance(error, dict) else {"message": str(error)}
         found = trouble(int(error.get("status") or 500), {"error": error}, {}, 0.0)
         if found is not None and found.kind in ("content_filter", "context_overflow"):
-            return Reply({}, finish=found.kind, note=found.message or found.code)
+            return Reply({}, finish=found.kind, note=found.message or found.words)
         raise Stop("provider_error", None, f"{self.name}: {found.words if found else error}")
 
     def stop(self, what: str) -> Stop:

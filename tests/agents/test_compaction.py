@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from loopworth.agents.compaction import Compaction
 from loopworth.runs.budget import Limits
-from loopworth.runs.events import Compacted
+from loopworth.runs.events import Compacted, ModelCalled
+from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.message import system, user
 from loopworth.tools.python import python_tool
 from tests.agents.conversation import Heard, faults
@@ -92,6 +93,36 @@ def test_what_the_endpoint_counts_is_believed_where_it_is_more():
     assert compacted(outcome)[0].at == "3/ask"
     outcome, _ = run(loop(Compaction(above=1500, keep_last=1)), *PAGES[:4], "done")
     assert compacted(outcome) == []
+
+
+FULL = {"error": {"status": 400, "code": "context_length_exceeded", "message": "too long"}}
+
+
+def test_an_endpoint_with_less_room_than_the_rule_thinks_is_asked_once_more():
+    """All that may go goes, and from then on there is no more room than that; the replay is the run."""
+    model, journal = Heard([*PAGES[:3], FULL, *PAGES[3:6], "done"]), MemoryJournal()
+    outcome, _ = run(loop(Compaction(above=9000, keep_last=1)), model, journal=journal)
+    assert (outcome.exit, outcome.answer) == ("success", "done")
+    assert [event.at for event in compacted(outcome)] == ["4/ask~2", "6/ask", "7/ask"]
+    results = [[m["content"][:4] for m in sent if m["role"] == "tool"] for sent in (model.sent[3], model.sent[4])]
+    assert results == [["page"] * 3, ["(ok;", "(ok;", "page"]]
+    asked = [event.at for event in outcome.events if isinstance(event, ModelCalled)]
+    assert asked == ["1/ask", "2/ask", "3/ask", "4/ask", "4/ask~2", "5/ask", "6/ask", "7/ask"]
+    again, _ = run(loop(Compaction(above=9000, keep_last=1)), "never asked", journal=MemoryJournal(journal.records))
+    assert (again.answer, compacted(again)) == ("done", compacted(outcome))
+
+
+@pytest.mark.parametrize("replies", [[FULL], [PAGES[0], FULL], [*PAGES[:3], FULL, FULL]])
+def test_a_prompt_that_does_not_fit_without_them_overflows(replies):
+    """Where nothing may go, or too little of it."""
+    outcome, _ = run(loop(Compaction(above=9000, keep_last=1)), *replies, "never asked")
+    assert (outcome.exit, outcome.note) == ("context_overflow", "too long")
+
+
+def test_without_the_rule_nothing_is_left_out():
+    """An overflow ends the run, as before."""
+    outcome, _ = run(loop(None), *PAGES[:3], FULL, "never asked")
+    assert (outcome.exit, outcome.model_calls) == ("context_overflow", 4)
 
 
 def test_what_a_provider_signs_stays_on_its_call():
