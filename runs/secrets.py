@@ -15,6 +15,7 @@ import re
 import traceback
 from collections.abc import Iterable, Iterator
 from html.entities import html5
+from itertools import pairwise
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
@@ -33,6 +34,8 @@ ENTITIES: dict[str, list[str]] = {}
 for entity, sign in html5.items():
     if entity.endswith(";"):
         ENTITIES.setdefault(sign, []).append(entity)
+LINE = 60
+"""Characters of the shortest lines that hexadecimal and base 64 are expected to be wrapped to."""
 WRAP = r"(?:\s|\\{1,40}[rn]|%(?:25){0,5}0[aAdD]){0,8}"
 """The line ends that may stand in hexadecimal and in base 64."""
 SHORT = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
@@ -150,8 +153,13 @@ def needles(value: str, alone: bool) -> Iterator[str]:
     if not alone:
         hex = value.encode().hex()
         for text in (hex, hex.upper(), *map(run, based(value))):
-            yield text[: len(text) // 2]  # a line may end in one half, and leaves the other whole
-            yield text[len(text) // 2 :]
+            yield from parts(text, len(text) // LINE + 2)  # one more than lines can end in it: one of them is whole
+
+
+def parts(text: str, count: int) -> Iterator[str]:
+    """`text` in `count` parts, alike in length."""
+    ends = [len(text) * k // count for k in range(count + 1)]
+    yield from (text[start:end] for start, end in pairwise(ends))
 
 
 def run(text: str) -> str:

@@ -238,7 +238,8 @@ def test_an_interrupt_among_the_controls_loses_no_verdict(
     out, err = started(file, "--resume").communicate(timeout=60)
     assert "not all run" not in out
     assert "verdict: earns" in out
-    assert models.controls - before == N * (VOTES - 1) + N - 16, out
+    needed = N * (VOTES - 1) + N - 16
+    assert needed <= models.controls - before <= needed + 1, out  # an answer may have been under way when it ended
 
 
 @pytest.mark.parametrize("calls", [1, 7, 30, N * 7 + 5])
