@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from traceback import format_exc
 from typing import Any
 
 import typer
@@ -52,7 +53,7 @@ def saving(to: Path) -> Iterator[None]:
 
 @contextmanager
 def culprits(traceback: bool) -> Iterator[None]:
-    """Turn what went wrong inside into one message and an exit status. A traceback is shown only where asked for."""
+    """Turn what went wrong inside into one message and an exit status. A traceback, without secrets, where it is asked for."""
     # Imported here: `--help` and `--version` then load neither the models nor the language.
     from loopworth.models import Unavailable
     from loopworth.workflows.faults import WorkflowFault
@@ -74,14 +75,13 @@ def culprits(traceback: bool) -> Iterator[None]:
         complain(str(fence))
         raise typer.Exit(OUTSIDE) from None
     except (Unavailable, OSError) as error:
-        if traceback:
-            raise
-        complain(str(error))
+        complain(format_exc() if traceback else str(error))
         raise typer.Exit(OUTSIDE) from None
     except Exception as bug:
-        if traceback or belongs_to_typer(bug):
+        if belongs_to_typer(bug):
             raise
-        complain(f"loopworth itself failed: {type(bug).__name__}: {bug}\n    `loopworth --traceback …` shows where")
+        said = f"loopworth itself failed: {type(bug).__name__}: {bug}\n    `loopworth --traceback …` shows where"
+        complain(format_exc() if traceback else said)
         raise typer.Exit(OUTSIDE) from None
 
 

@@ -10,6 +10,7 @@ import typer
 from loopworth.cli.status import UserFault, culprits, of_exit
 from loopworth.models import Unavailable
 from loopworth.runs.outcome import Exit
+from loopworth.runs.secrets import learn
 from loopworth.workflows.faults import Fault, WorkflowFault
 
 FAULT = WorkflowFault([Fault("a.yaml", 3, 5, "unknown key 'shap'", "did you mean 'shape'?")])
@@ -45,11 +46,17 @@ def test_the_command_lines_own_ends_pass(error: Exception) -> None:
         raise error
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError("x"), Unavailable("y")])
-def test_a_traceback_is_shown_where_asked_for(error: Exception) -> None:
-    """`--traceback` lets a failure through as it is."""
-    with pytest.raises(type(error)), culprits(traceback=True):
-        raise error
+@pytest.mark.parametrize("kind", [ZeroDivisionError, Unavailable])
+def test_a_traceback_is_shown_where_asked_for(kind: type[Exception], capsys: pytest.CaptureFixture[str]) -> None:
+    """`--traceback` shows where a failure happened, with the same status, no secret and no control characters."""
+    learn("sk-1234567890")
+    with pytest.raises(typer.Exit) as end, culprits(traceback=True):
+        raise kind("the key is sk-1234567890\x1b[2J")
+    shown = capsys.readouterr().err
+    assert end.value.exit_code == 3
+    assert shown.startswith("Traceback (most recent call last):\n")
+    assert f"{kind.__name__}: the key is ***\\x1b[2J" in shown
+    assert "test_status.py" in shown
 
 
 def test_every_exit_reason_has_a_status() -> None:
