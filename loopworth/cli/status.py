@@ -53,7 +53,7 @@ def saving(to: Path) -> Iterator[None]:
 
 @contextmanager
 def culprits(traceback: bool) -> Iterator[None]:
-    """Turn what went wrong inside into one message and an exit status. A traceback, without secrets, where it is asked for."""
+    """Turn what went wrong inside into one message and an exit status; a traceback only where it is asked for."""
     # Imported here: `--help` and `--version` then load neither the models nor the language.
     from loopworth.models import Unavailable
     from loopworth.workflows.faults import WorkflowFault
