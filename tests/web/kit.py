@@ -158,11 +158,11 @@ def browsing(shop: Shop, hosts: Hosts = LOOPBACK, **more: Any) -> Iterator[tuple
         yield Tab(client), activations
 
 
-def settled(activations: Activations) -> None:
-    """Wait until no run is under way."""
+def settled(activations: Activations, but: str = "") -> None:
+    """Wait until no run is under way, `but` one."""
 
     async def done() -> None:
-        while tasks := list(activations.under_way.values()):
+        while tasks := [task for run, task in activations.under_way.items() if run != but]:
             await asyncio.wait(tasks)
 
     asyncio.run_coroutine_threadsafe(done(), activations.loop).result(30)
