@@ -36,7 +36,10 @@ TIMEOUT = 300.0
 """Seconds that a run may take where the arm does not say."""
 MOST_OUTPUT = 16 << 20
 """Bytes of standard output that are read; more is a failure."""
+CHUNK = 1 << 16
 NAME = "answer"
+ENDS = tuple(reason for reason in get_args(Exit) if reason not in ("waiting", "cancelled", "harness_error"))
+"""The exit reasons that a program may tell: the others are those of whoever runs it."""
 
 
 class Program:
@@ -49,23 +52,26 @@ class Program:
         place = fx.at("call")
         place.nested = True  # it is the whole of the run, not a tool call in it
         seen = await place.call(ToolCall("call", NAME, input))
+        if seen.status == "ok":
+            return told(seen.full, fx, self.kind)
+        asked(None, fx, self.kind)  # what it used before it failed, it did not say
         if seen.status == "timed_out":
             raise Stop("time_limit", "", seen.content)
-        if seen.status != "ok":
-            raise Failed(seen.content)
-        return told(seen.full, fx, self.kind)
+        raise Failed(seen.content)
 
 
 def told(value: Any, fx: Effects, kind: str) -> Outcome:
     """What the program said: its answer, what it used, what it called, and why it ended."""
     said = value if isinstance(value, dict) and "answer" in value else {"answer": value}
-    reason = said.get("exit_reason", "success")
-    known = reason in get_args(Exit)
     asked(said.get("usage"), fx, kind)
-    for n, call in enumerate(said.get("calls") or []):
+    calls = said.get("calls") or []
+    if not isinstance(calls, list):
+        raise Failed(f"its `calls` are {calls!r}: say a list of {{tool, args, result, status}}")
+    for n, call in enumerate(calls):
         called(call if isinstance(call, dict) else {"tool": str(call)}, n, fx)
-    note = "" if known else f"it ended for {reason!r}, which is no exit reason"
-    return Outcome(said["answer"], reason if known else "step_failed", note)
+    if (reason := said.get("exit_reason", "success")) not in ENDS:
+        raise Failed(f"it ended for {reason!r}, which is no exit reason of a program")
+    return Outcome(said["answer"], reason)
 
 
 def asked(usage: Any, fx: Effects, kind: str) -> None:
@@ -162,22 +168,66 @@ def command(words: list[str], folder: Path) -> Callable[..., Any]:
             start_new_session=True,
         )
         try:
-            out, err = await process.communicate(json.dumps(task, default=str).encode())
+            out, err = await said(process, json.dumps(task, default=str).encode())
         finally:
             await killed(process)
-        if process.returncode:
-            raise RuntimeError(f"{words[0]} ended with status {process.returncode}: {tail(err)}")
         if len(out) > MOST_OUTPUT:
             raise RuntimeError(f"{words[0]} wrote more than {MOST_OUTPUT >> 20} MiB")
+        if process.returncode:
+            raise RuntimeError(f"{words[0]} ended with status {process.returncode}: {tail(err)}")
         return read(out)
 
     return run
+
+
+async def said(process: asyncio.subprocess.Process, task: bytes) -> tuple[bytes, bytes]:
+    """What a process wrote to its standard output until it ended, or wrote too much, and its last complaint."""
+    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+    assert stdin is not None
+    assert stdout is not None
+    assert stderr is not None
+    async with asyncio.TaskGroup() as group:
+        group.create_task(given(stdin, task))
+        complaint = group.create_task(last(stderr))
+        out = await upto(stdout, MOST_OUTPUT + 1)
+        if len(out) > MOST_OUTPUT:
+            await killed(process)
+        await process.wait()
+    return out, complaint.result()
+
+
+async def given(pipe: asyncio.StreamWriter, task: bytes) -> None:
+    """Write the task; a program need not read it."""
+    with suppress(BrokenPipeError, ConnectionResetError):
+        pipe.write(task)
+        await pipe.drain()
+    pipe.close()
+
+
+async def upto(pipe: asyncio.StreamReader, most: int) -> bytes:
+    """All that comes, or so many bytes of it."""
+    parts, left = list[bytes](), most
+    while left and (part := await pipe.read(min(left, CHUNK))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+async def last(pipe: asyncio.StreamReader) -> bytes:
+    """The end of all that comes; nothing before it is held."""
+    end = b""
+    while part := await pipe.read(CHUNK):
+        end = (end + part)[-CHUNK:]
+    return end
 
 
 async def killed(process: asyncio.subprocess.Process) -> None:
     """End the process and its group, what it left behind included."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+    # To wait for a process is to wait for its pipes: nobody reads them any more, and a child that left the group may
+    # hold them open. There is no public way to close them.
+    process._transport.close()  # type: ignore[attr-defined]
     await process.wait()
 
 

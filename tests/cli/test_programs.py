@@ -184,3 +184,70 @@ def test_a_program_that_is_not_there_is_a_fault_at_its_place(tmp_path: pathlib.P
     assert done.exit_code == 2
     assert "comparison.yaml:6:" in done.stderr + done.stdout
     assert said in done.stderr + done.stdout
+
+
+ODD = """\
+import time
+
+
+def fails(n):
+    raise ValueError("no idea")
+
+
+def late(n):
+    time.sleep(5)
+
+
+def calls(n):
+    return {"answer": 2 * n, "calls": 3}
+
+
+def cancelled(n):
+    return {"answer": 2 * n, "exit_reason": "cancelled"}
+
+
+def broken(n):
+    return {"answer": 2 * n, "exit_reason": ["harness_error"]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "exit", "note"),
+    [
+        ("fails", "step_failed", "ValueError: no idea"),
+        ("late", "time_limit", "within 0.2 s"),
+        ("calls", "step_failed", "its `calls` are 3: say a list of {tool, args, result, status}"),
+        ("cancelled", "step_failed", "'cancelled', which is no exit reason of a program"),
+        ("broken", "step_failed", "['harness_error'], which is no exit reason of a program"),
+    ],
+)
+def test_what_a_failed_program_used_is_unknown(tmp_path: pathlib.Path, name: str, exit: str, note: str) -> None:
+    """It ends for a reason of its own, in words; what it spent before it failed, it did not say, and that is not 0."""
+    path = file(tmp_path, f'{{python: "odd:{name}", timeout: 200ms}}', 2)
+    (tmp_path / "odd.py").write_text(ODD, "utf-8")
+    said = found(path)
+    trials = [trial for trial in said["trials"] if trial["arm"] == "theirs"]  # type: ignore[attr-defined]
+    assert [(trial["exit"], trial["usage"]["usd"]) for trial in trials] == [(exit, None)] * 2
+    assert all(note in trial["note"] for trial in trials)
+    assert "What a run of theirs costs is unknown." in json.dumps(said["verdict"])
+
+
+def test_no_more_than_a_command_may_write_is_read(tmp_path: pathlib.Path) -> None:
+    """One that writes on and on is killed then, and not at its time limit; what it complains of is no matter."""
+    path = file(tmp_path, "{command: [sh, -c, 'yes | head -c 300000000; yes >&2'], timeout: 60s}", 1)
+    began = time.monotonic()
+    [trial] = [one for one in found(path)["trials"] if one["arm"] == "theirs"]  # type: ignore[attr-defined]
+    assert (trial["exit"], "wrote more than 16 MiB" in trial["note"]) == ("step_failed", True)
+    assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize(
+    "script", ["setsid sleep 20 & sleep 20", "yes | head -c 15000000; yes | head -c 900000; sleep 20"]
+)
+def test_the_time_limit_of_a_command_holds(tmp_path: pathlib.Path, script: str) -> None:
+    """Also where a child that got away holds its output open, or more was written than is read yet."""
+    path = file(tmp_path, f"{{command: [sh, -c, '{script}'], timeout: 500ms}}", 1)
+    began = time.monotonic()
+    [trial] = [one for one in found(path)["trials"] if one["arm"] == "theirs"]  # type: ignore[attr-defined]
+    assert trial["exit"] == "time_limit"
+    assert time.monotonic() - began < 10
