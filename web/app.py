@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from importlib.resources import files
 
 from fastapi import Depends, FastAPI
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -23,6 +24,7 @@ from loopworth.web.rendering import page
 from loopworth.web.session import Sessions
 
 TYPES = {"style.css": "text/css", "live.js": "text/javascript", "icon.svg": "image/svg+xml"}
+NOWHERE = "There is no such page."
 SWEEP = 5.0
 """Seconds between two looks at what has expired, or was decided by others."""
 
@@ -57,6 +59,7 @@ def application(
     app.add_exception_handler(Refusal, refused)
     app.add_exception_handler(StoreFault, unkept)
     app.add_exception_handler(HTTPException, lost)
+    app.add_exception_handler(RequestValidationError, unreadable)
     return Door(app, hosts, app.state.desk.sessions)
 
 
@@ -94,4 +97,8 @@ async def unkept(_: Request, why: Exception) -> Response:
 
 async def lost(_: Request, why: Exception) -> Response:
     assert isinstance(why, HTTPException)
-    return page("message", why.status_code, why="There is no such page." if why.status_code == 404 else why.detail)
+    return page("message", why.status_code, why=NOWHERE if why.status_code == 404 else why.detail)
+
+
+async def unreadable(_: Request, __: Exception) -> Response:
+    return page("message", 404, why=NOWHERE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import importlib.util
 import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -59,7 +60,8 @@ def serve(
     with listening(host, port) as socket_:
         complain(f"serving {where} at {address(socket_)}; Ctrl-C ends it")
         config: dict[str, Any] = {"access_log": False, "server_header": False, "proxy_headers": False, "ws": "none"}
-        uvicorn.Server(uvicorn.Config(app, log_level="warning", **config)).run(sockets=[socket_])
+        with suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
+            uvicorn.Server(uvicorn.Config(app, log_level="warning", **config)).run(sockets=[socket_])
 
 
 def admitted(host: str, token: str | None, names: tuple[str, ...]) -> Hosts:
