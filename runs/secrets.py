@@ -36,6 +36,8 @@ for entity, sign in html5.items():
         ENTITIES.setdefault(sign, []).append(entity)
 LINE = 60
 """Characters of the shortest lines that hexadecimal and base 64 are expected to be wrapped to."""
+FEW = 20
+"""Up to so many needles, those of a key or two, are found sooner than runs of letters and digits."""
 WRAP = r"(?:\s|\\{1,40}[rn]|%(?:25){0,5}0[aAdD]){0,8}"
 """The line ends that may stand in hexadecimal and in base 64."""
 SHORT = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
@@ -49,6 +51,8 @@ class Secrets:
         self.values = values
         self.needles = tuple({needle for value, alone in values.items() for needle in needles(value, alone)})
         self.raw = tuple(needle.encode() for needle in self.needles)
+        shortest = min(map(len, self.raw), default=0)
+        self.runs = re.compile(rb"[A-Za-z0-9]{%d,}" % shortest) if len(self.raw) > FEW else None
         self.escaped = re.compile("|".join("".join(map(escapes, run(value)[:2])) for value in values))
         self.pattern = re.compile("|".join(pattern(value, values[value]) for value in sorted(values, key=len)[::-1]))
         self.numeric = any(value.isdecimal() for value in values)
@@ -64,9 +68,11 @@ class Secrets:
         return text
 
     def suspects(self, content: bytes) -> bool:
-        """Whether JSON may hold a secret."""
-        for needle in self.raw:
-            if needle in content:
+        """Whether JSON may hold a secret. All needles are letters and digits: many are only looked for in runs of these
+        that are long enough for one."""
+        text = content if self.runs is None else b" ".join(self.runs.findall(content))
+        for needle in self.raw if text else ():
+            if needle in text:
                 return True
         for mark in RAW_MARKS:
             if mark in content:

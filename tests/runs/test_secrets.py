@@ -39,6 +39,17 @@ def test_a_secret_is_masked_in_every_spelling(key: str, name: str) -> None:
     assert left(key, shown) == []
 
 
+MANY = Secrets(dict.fromkeys((*KEYS, *(f"key-{n}-{n * 7919:012d}" for n in range(20))), False))
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_a_secret_is_suspected_among_many(key: str, name: str) -> None:
+    """However many are known; a word in which none is, is not."""
+    assert MANY.suspects(msgspec.json.encode({"said": f"before {SPELLINGS[name](key)} after"}))
+    assert not Secrets({f"key-{n}-{n * 7919:012d}": False for n in range(20)}).suspects(b'{"said": "an ordinary word"}')
+
+
 secret = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=KEY, max_size=40).filter(
     lambda text: text == text.strip() and len(set(text)) > 3
 )
