@@ -206,7 +206,7 @@ class Execution:
             if self.over:
                 return
             self.take(trial, lane)
-            if trial.exit == "cancelled":
+            if cut():
                 return
             self.give_up(trial, lane)
 
@@ -357,6 +357,12 @@ class Execution:
             left = eta(self.lanes, self.elapsed() - self.stage_began)
             figures = (self.outlay.usd, self.outlay.unpriced, self.elapsed(), left, last, note)
             self.watch(Progress(self.stage, dict(self.done), total, *figures))
+
+
+def cut() -> bool:
+    """Whether this worker was cancelled; a run may also tell of itself that it was, as one that was logged does."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 async def compare(

@@ -310,3 +310,15 @@ def test_nobody_asked_for_transcripts_so_none_are_kept() -> None:
     kept, bare = (compared(given, {"vllm/here": Endpoint(same)}, keep=keep).trials[0] for keep in (True, False))
     assert b"assistant" in bytes(kept.transcript)
     assert [bytes(part) for part in (bare.transcript, bare.events, bare.calls, bare.answer)] == [b"null"] * 4
+
+
+def test_a_run_that_says_it_was_cancelled_ends_no_other() -> None:
+    """One of a log, or of an executor of one's own: it is counted apart, and the rest is run."""
+
+    class Cancels:
+        async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
+            return Outcome(None, "cancelled") if int(input["question"]) % 2 else Outcome(input["question"])
+
+    result = compared(comparison([arm("says", Says(str)), arm("cancels", Cancels())], 40))
+    assert [len([one for one in result.trials if one.arm == name]) for name in ("says", "cancels")] == [40, 40]
+    assert sum(one.exit == "cancelled" for one in result.trials) == 20
