@@ -30,7 +30,7 @@ from loopworth.workflows import given as given_tools
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.drawing import draw
-from loopworth.workflows.faults import Fault
+from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.load import load_workflow
 from loopworth.workflows.spec import Workflow
 
@@ -53,11 +53,16 @@ def load(path: str | Path) -> Workflow:
     return load_workflow(path)[0]
 
 
-def check(*paths: str | Path) -> list[Fault]:
-    """Every fault of files of any kind (workflows, catalogues, comparisons, tasks) and of all they refer to."""
+def check(*paths: str | Path, tools: Tools | None = None) -> list[Fault]:
+    """Every fault of files of any kind (workflows, catalogues, comparisons, tasks) and of all they refer to; `tools`
+    are those that the program will give, as in `compile`."""
     from loopworth.comparisons import language  # imported here: a run needs nothing of comparisons
 
-    return language.load(*paths).faults
+    try:
+        given = given_tools.entries(tools or {})
+    except WorkflowFault as faulty:
+        return list(faulty.faults)
+    return language.load(*paths, given=given).faults
 
 
 def compile(

@@ -210,3 +210,16 @@ def test_an_executor_that_leaves_no_outcome_is_told_so() -> None:
     outcome = loopworth.run_sync(Forgets(), {})
     assert outcome.exit == "harness_error"
     assert "Forgets.run returned str: an executor returns an Outcome" in outcome.note
+
+
+def test_files_are_checked_with_the_tools_that_a_program_gives(tmp_path: pathlib.Path) -> None:
+    """Without them a step calls what is not there; a faulty one is a fault among the others."""
+    file = tmp_path / "w.yaml"
+    file.write_text(
+        "workflow: w\nshape: pipeline\ninput: {to: str}\nanswer: '{{ paid }}'\n"
+        "steps: [{id: paid, call: pay, with: {to: '{{ to }}'}}]\n"
+    )
+    assert [fault.what for fault in loopworth.check(file)] == ["there is no tool 'pay'"]
+    assert loopworth.check(file, tools=TOOLS) == []
+    faulty = loopworth.check(file, tools={"pay": {"python": pay, "efect": "read"}})
+    assert any("efect" in fault.what for fault in faulty)
