@@ -4,10 +4,10 @@
     action  = "Action:" tool object          the object is JSON, on the line or below; none is no arguments
     answer  = "Answer:" text                 to the end of the reply
 
-A label stands at the start of a line, in any case, bold or not; `Action Input:` may stand before the object. The first
-action or answer counts and whatever follows it is cut: an observation that the model made up, a second action. A code
-fence around it changes nothing, but one that the text goes on after is an example and no call. A text without a label
-is neither a call nor an answer.
+A label stands at the start of a line, in any case, bold, a heading, or neither; `Action Input:` may stand before the
+object. The first action or answer counts and whatever follows it is cut: an observation that the model made up, a
+second action. A code fence around it changes nothing, but one that the text goes on after is an example and no call. A
+text without a label is neither a call nor an answer.
 """
 
 from __future__ import annotations
@@ -26,9 +26,12 @@ from loopworth.runs.outcome import Stop
 from loopworth.runs.usage import Value
 from loopworth.tools.tool import Tool
 
-LABEL = re.compile(r"^[ \t]*\**(thought|action|answer|final answer|observation)\**[ \t]*:\**[ \t]*", re.I | re.M)
+LABEL = re.compile(
+    r"^[ \t]*(?:#+[ \t]*)?\**(thought|action|answer|final answer|observation)\**[ \t]*[:：]\**[ \t]*",  # noqa: RUF001
+    re.I | re.M,
+)
 TOOL = re.compile(r"[`*]*([\w.-]+)[`*]*")
-INPUT = re.compile(r"\s*\**(?:action )?(?:input|arguments)\**[ \t]*:\**[ \t]*", re.I)
+INPUT = re.compile(r"\s*\**(?:action )?(?:input|arguments)\**[ \t]*[:：]\**[ \t]*", re.I)  # noqa: RUF001
 OBJECT = re.compile(r"\s*(?:\(\s*)?(?:```\w*\s*)?(?=\{)")
 FENCE = "```"
 FIRST_ONLY = "Only the first action of a reply is carried out: end the reply after it."

@@ -38,7 +38,7 @@ class Json:
         if not reply.text.strip():
             raise Stop("empty", None, empty(reply))
         try:
-            said = parse(unfenced(reply.text), "the reply is")
+            said = without_nulls(parse(unfenced(reply.text), "the reply is"))
             if set(said) == {"answer"}:
                 return Answer(self.output.check(said["answer"]))
         except ValueError as why:
@@ -49,6 +49,11 @@ class Json:
 
     def show(self, reply: Reply, observations: Sequence[Observation]) -> list[Message]:
         return [unasked(reply), *(user(f"{seen.tool}: {seen.content}") for seen in observations)]
+
+
+def without_nulls(said: dict[str, Any]) -> dict[str, Any]:
+    """What was said, without the other form's keys where a model fills them all in; an answer alone may be null."""
+    return {key: value for key, value in said.items() if value is not None} if len(said) > 1 else said
 
 
 def shape(**properties: Any) -> dict[str, Any]:

@@ -30,6 +30,8 @@ def read(text, speech=INT):
         'Action: lookup\n{"code": "AB"}',
         '**Action:** `lookup` {"code": "AB"}',
         'action: lookup({"code": "AB"})',
+        '### Action: lookup {"code": "AB"}',
+        'Action：lookup\nAction Input：{"code": "AB"}',  # noqa: RUF001
         'I will look it up.\n\nAction: lookup {"code": "AB"}\n\nThat will tell.',
         '```\nAction: lookup {"code": "AB"}\n```',
         'Let me see:\n```text\nAction: lookup {"code": "AB"}\n```',

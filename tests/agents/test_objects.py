@@ -22,6 +22,14 @@ def test_one_json_object_is_a_call_or_the_answer():
     assert said('```json\n{"answer": 3}\n```') == Answer(3)
 
 
+def test_a_key_that_is_null_is_not_said():
+    """Some models fill in every key that there is; an answer that is null is one all the same."""
+    assert said('{"tool": null, "arguments": null, "answer": 3}') == Answer(3)
+    assert said('{"tool": "pay", "arguments": {}, "answer": null}') == (ToolCall("", "pay", {}),)
+    nullable = Json([], parse_type("int | None"), "text")
+    assert nullable.read(Reply({}, text='{"answer": null}'), reminded=False) == Answer(None)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -30,6 +38,7 @@ def test_one_json_object_is_a_call_or_the_answer():
         ('{"tool": 7}', "Reply with one JSON object"),
         ('{"tool": "pay", "answer": 3}', "Reply with one JSON object"),
         ("{}", "Reply with one JSON object"),
+        ('{"tool": null, "answer": null}', "Reply with one JSON object"),
     ],
 )
 def test_what_is_neither_is_told_to_the_model_and_nothing_of_it_runs(text, told):
