@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ import msgspec
 
 from loopworth.runs.database import SHARE, Database, Home, StoreFault
 from loopworth.runs.home import home
-from loopworth.runs.journal import body
+from loopworth.runs.journal import Record, body
 from loopworth.runs.kept import Kept, Score
 from loopworth.runs.outcome import Fenced, Outcome
 from loopworth.runs.secrets import hide
@@ -79,20 +80,8 @@ class Store:
     def begin(self, kept: Kept, parent_epoch: int = 1) -> StoredJournal:
         """Enter a run. A trial is fenced off at its first effect where another process has taken over its comparison,
         whose epoch is then another."""
-        journal = StoredJournal(kept.id, 1, self)
-        input = body(hide(kept.input))
-        of_comparison = (kept.parent, kept.parent, parent_epoch)
-        row = (kept.id, kept.kind, kept.parent, kept.name, kept.file, input, kept.began, body(kept.source), 1)
-
-        def work(db: Database) -> int:
-            made = db.execute(BEGIN, (*row, *of_comparison)).rowcount
-            if made and kept.kind == "trial":
-                key = (kept.parent, kept.arm, kept.task, kept.repeat, kept.attempt)
-                db.execute(TRIAL, (*key, kept.id, 1))
-            return made
-
-        self.submit(work)
-        return journal
+        self.submit(beginning(kept, parent_epoch))
+        return StoredJournal(kept.id, 1, self)
 
     def resume(self, id: str) -> StoredJournal:
         """Take a run over from the activation that began it: whatever of that is still alive is fenced off."""
@@ -108,20 +97,33 @@ class Store:
         self, journal: StoredJournal, outcome: Outcome, score: Score | None = None, *, over: bool = True
     ) -> None:
         """Enter what a run came to; unless it is `over`, it can be gone on with."""
-        used = outcome.usage
-        figures = (outcome.model_calls, outcome.tool_calls, body(used), used.tokens, used.usd, outcome.seconds)
-        note = hide(outcome.note).encode("utf-8", "replace").decode()
-        row = ("done" if over else "unfinished", outcome.exit, note, *figures)
-        text = written(msgspec.structs.replace(outcome, note=note, traceback=hide(outcome.traceback)))
+        self.submit(ending(journal, outcome, score, over))
 
-        def work(db: Database) -> None:
-            if db.execute(FINISH, (*row, journal.run, journal.epoch)).rowcount != 1:
-                raise Fenced(f"another process has taken over the run {journal.run}")
-            db.execute(TRANSCRIPT, (journal.run, "zlib", zlib.compress(text, 1)))
-            if score is not None:
-                db.execute(SCORE, (*score_row(score), journal.run))
+    def enter(
+        self,
+        kept: Kept,
+        records: Mapping[str, Record],
+        outcome: Outcome,
+        score: Score,
+        *,
+        over: bool = True,
+        parent_epoch: int = 1,
+    ) -> Future[bool]:
+        """Enter a trial that was made in memory, with all its effects. Whether it was: the first to enter it wins, and
+        none does where another process has taken over its comparison."""
+        journal = StoredJournal(kept.id, 1, self)
+        begin, end = beginning(kept, parent_epoch), ending(journal, outcome, score, over)
+        puts = [journal.row(id, record, None) for id, record in records.items()]
 
-        self.submit(work)
+        def work(db: Database) -> bool:
+            if not begin(db):
+                return False
+            for put in puts:
+                put(db)
+            end(db)
+            return True
+
+        return self.submit(work)
 
     def end(self, id: str, epoch: int, state: str, note: str, usage: Usage, seconds: float) -> None:
         """Enter the end of a comparison."""
@@ -168,6 +170,40 @@ class Store:
         """What is kept, to be read; includes all that was written before."""
         self.wait(self.submit(None))
         return Shelf(self.home)
+
+
+def beginning(kept: Kept, parent_epoch: int) -> Work:
+    """Enters a run; 0 where it is there already, or its comparison was taken over."""
+    input = body(hide(kept.input))
+    of_comparison = (kept.parent, kept.parent, parent_epoch)
+    row = (kept.id, kept.kind, kept.parent, kept.name, kept.file, input, kept.began, body(kept.source), 1)
+
+    def work(db: Database) -> int:
+        made = db.execute(BEGIN, (*row, *of_comparison)).rowcount
+        if made and kept.kind == "trial":
+            key = (kept.parent, kept.arm, kept.task, kept.repeat, kept.attempt)
+            db.execute(TRIAL, (*key, kept.id, 1))
+        return made
+
+    return work
+
+
+def ending(journal: StoredJournal, outcome: Outcome, score: Score | None, over: bool) -> Work:
+    """Enters what a run came to."""
+    used = outcome.usage
+    figures = (outcome.model_calls, outcome.tool_calls, body(used), used.tokens, used.usd, outcome.seconds)
+    note = hide(outcome.note).encode("utf-8", "replace").decode()
+    row = ("done" if over else "unfinished", outcome.exit, note, *figures)
+    text = written(msgspec.structs.replace(outcome, note=note, traceback=hide(outcome.traceback)))
+
+    def work(db: Database) -> None:
+        if db.execute(FINISH, (*row, journal.run, journal.epoch)).rowcount != 1:
+            raise Fenced(f"another process has taken over the run {journal.run}")
+        db.execute(TRANSCRIPT, (journal.run, "zlib", zlib.compress(text, 1)))
+        if score is not None:
+            db.execute(SCORE, (*score_row(score), journal.run))
+
+    return work
 
 
 def effects(db: Database, run: str) -> list[Any]:
