@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from loopworth.models.pauses import limit_reset, retry_after, retry_delay
+from loopworth.models.pauses import limit_reset, retry_after, retry_delay, told
 from loopworth.runs.usage import Value
 
 
@@ -132,7 +132,9 @@ def trouble(
     if after and kind == "broken":
         kind = "busy"
     elif kind == "busy":
-        after = after or limit_reset(headers, now) or retry_delay(error, now)
+        after = after or limit_reset(headers, now) or retry_delay(error, now) or told(message)
+    if kind in ("busy", "broken") and headers.get("x-should-retry") == "false":
+        kind = "refused"
     if kind == "content_filter" and (found := sorted(set(filtered(error)))):
         message = f"{', '.join(found)}: {message}"
     return Trouble(kind, message, next(iter(codes), ""), real, after, str(error.get("param") or ""))

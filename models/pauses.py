@@ -14,6 +14,9 @@ from typing import Any
 
 PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+UNIT = r"(\d+(?:\.\d+)?) ?(ms|milli[a-z]*|s(?:ec[a-z]*)?|m(?:in[a-z]*)?|h(?:ours?)?)(?![a-z])"
+UNITS = re.compile(UNIT, re.I)
+WORDS = re.compile(rf"\b(?:try again|retry|wait)(?: again)? (?:in|after|for) ((?:{UNIT} ?)+)", re.I)
 EPOCH, MILLISECONDS = 1e9, 1e11
 """From here on a number of seconds is a time, and from here on one in milliseconds."""
 YEAR = 366 * 86400.0
@@ -56,6 +59,14 @@ def retry_delay(error: Mapping[str, Any], now: float) -> float:
         else []
     )
     return max((wait(text, now) for text in said if isinstance(text, str)), default=0.0)
+
+
+def told(message: str) -> float:
+    """The seconds that an error asks for in words, such as `try again in 7m12.5s`; 0 where it does not."""
+    match = WORDS.search(message)
+    spans = UNITS.findall(match[1]) if match else []
+    seconds = sum(float(amount) * SECONDS["ms" if unit.lower().startswith(("ms", "mil")) else unit[0].lower()] for amount, unit in spans)
+    return seconds if seconds < YEAR else 0.0
 
 
 def wait(text: str, now: float) -> float:

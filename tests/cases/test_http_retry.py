@@ -177,6 +177,16 @@ def test_a_server_may_say_how_long_in_its_error() -> None:
     assert (found.outcome.answer, found.pauses) == ("done", [34.0])
 
 
+def test_a_server_may_say_it_in_words_or_say_never() -> None:
+    """A header goes before the words of an error; `x-should-retry: false` is OpenAI's own."""
+    words = {"error": {"message": "Rate limit reached. Please try again in 9.5s."}}
+    assert play({"http": [{"status": 429, "body": words}, {"status": 200}]}).pauses == [9.5]
+    asked = {"status": 429, "body": words, "headers": {"Retry-After": "3"}}
+    assert play({"http": [asked, {"status": 200}]}).pauses == [3.0]
+    found = play({"http": [{"status": 429, "headers": {"x-should-retry": "false"}}, {"status": 200}]})
+    assert (found.outcome.exit, found.requests) == ("provider_error", 1)
+
+
 @pytest.mark.parametrize("headers", [{"Retry-After": "86400"}, {"x-ratelimit-reset": "7200"}])
 def test_nobody_waits_for_hours(headers: dict[str, str]) -> None:
     """The run ends at once and says what was asked for."""

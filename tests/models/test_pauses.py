@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.models.pauses import YEAR, limit_reset, retry_after, retry_delay
+from loopworth.models.pauses import YEAR, limit_reset, retry_after, retry_delay, told
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,31 @@ def test_the_limit_that_is_full_last_counts() -> None:
 def test_a_wait_may_stand_among_the_details_of_an_error(error: dict[str, object], seconds: float) -> None:
     """As Google writes it, without a header."""
     assert retry_delay(error, 0.0) == seconds
+
+
+@pytest.mark.parametrize(
+    ("message", "seconds"),
+    [
+        ("Rate limit reached: Limit 10000, Used 9999, Requested 100. Please try again in 1.5s. Visit https://h.", 1.5),
+        ("Requests have exceeded call rate limit. Please retry after 26 seconds.", 26.0),
+        ("Quota exceeded. Please retry in 34.07s.", 34.07),
+        ("Please try again in 7m12.5s.", 432.5),
+        ("Please try again in 850ms.", 0.85),
+        ("Retry after 200 milliseconds", 0.2),
+        ("Wait for 1 hour 2 minutes", 3720.0),
+        ("Try again in 2H5M", 7500.0),
+        ("Try again later, in 5 s or more", 0.0),
+        ("try again in 5 MB", 0.0),
+        (f"try again in {'9' * 400}s", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_a_wait_may_stand_in_words(message: str, seconds: float) -> None:
+    """As OpenAI, Azure, Groq and Google write it."""
+    assert told(message) == seconds
+
+
+@given(st.text(alphabet="try again in 0123456789.msh", max_size=40))
+def test_no_words_make_a_wait_that_is_no_wait(text: str) -> None:
+    """Never negative, never more than a year, never an exception."""
+    assert 0 <= told(f"try again in {text}") < YEAR
