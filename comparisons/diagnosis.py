@@ -21,6 +21,7 @@ from loopworth.runs.recording import Recording
 CAUSES: tuple[Rule, ...] = (
     tools.misread,
     tools.unknown,
+    tools.overlapping,
     tools.failing,
     tools.monotone,
     tools.combining,

@@ -185,5 +185,5 @@ def in_loop(run: Conduct, loop: Spoke) -> list[Called]:
 
 
 def silent(run: Conduct) -> bool:
-    """Whether one of its loops had tools, was free to call none, and called none."""
-    return any(loop.tools and not loop.ignored and not in_loop(run, loop) for loop in run.loops)
+    """Whether one of its loops had tools, and called none."""
+    return any(loop.tools and not in_loop(run, loop) for loop in run.loops)

@@ -12,8 +12,9 @@ from loopworth.comparisons.symptoms.conduct import Called, Conduct
 from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, by_tool, described, finding, spoken
 from loopworth.comparisons.trace import leaves
 
-BIG, BIG_SHARE = 4_000, 0.5
-"""Characters of one result, and the share of all that was said that such results have."""
+LARGE, BIG, BIG_SHARE = 2_000, 4_000, 0.5
+"""From so many characters on a result is large; so many have a run's large results together, and this share of all that
+was said."""
 REFETCHED = 2
 """Calls of a run that are made again after `compact` left their results out."""
 KEY = re.compile(r"[A-Za-z_]\w*")
@@ -23,14 +24,14 @@ CUT = re.compile(r"… \(cut: the first (\d+) of (\d+) characters\)$")
 def big(runs: Runs) -> Iterator[Finding]:
     """Results that fill the transcript, which every later turn sends again."""
     for tool, calls in by_tool(runs).items():
-        heavy = [(run, call) for run, call in calls if len(call.content) >= BIG and call.loop is not None]
+        heavy = [(run, call) for run, call in calls if len(call.content) >= LARGE and call.loop is not None]
         size = Counter[str]()
         for run, call in heavy:
             size[run.id] += len(call.content)
         signs = [
             Sign(run.id, call.at, f"{len(call.content):,} characters from {spoken(call)}")
             for run, call in heavy
-            if size[run.id] >= BIG_SHARE * max(run.said, 1)
+            if size[run.id] >= max(BIG, BIG_SHARE * run.said)
         ]
         yield from finding(
             runs,

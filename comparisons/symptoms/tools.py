@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil
 from typing import Any
 
@@ -75,6 +76,33 @@ def unknown(runs: Runs) -> Iterator[Finding]:
         described(runs, tool, said),
         "a tool is found by its name and description; say there when to use it",
     )
+
+
+def overlapping(runs: Runs) -> Iterator[Finding]:
+    """One tool is asked, has nothing, and another one is asked the very same: their names do not set them apart."""
+    missed = [(run, first, then) for run in runs for first, then in pairwise(run.calls) if mistaken(first, then)]
+    if len(missed) < BAD_CALLS:
+        return
+    wrong, right = Counter((first.tool, then.tool) for _, first, then in missed).most_common(1)[0][0]
+    yield from finding(
+        runs,
+        [
+            Sign(run.id, then.at, f"{spoken(first)}: {brief(first.content)}; then {spoken(then)}")
+            for run, first, then in missed
+        ],
+        "tools",
+        "wrong_tool",
+        f"it asks one tool, and then another one the same: most often {wrong} before {right}",
+        described(runs, wrong, f"For what {right} knows, call {right}."),
+        "tools that overlap are mixed up: say of each when it is the one, or make one of two",
+    )
+
+
+def mistaken(first: Called, then: Called) -> bool:
+    """Whether a call that brought nothing was made again with another tool, in a loop."""
+    nothing = first.status == "not_allowed" or (first.status == "ok" and empty(first))
+    again = first.arguments == then.arguments and first.arguments not in ("", "{}", "null") and first.tool != then.tool
+    return nothing and again and then.status == "ok" and not empty(then) and first.loop is not None
 
 
 def failing(runs: Runs) -> Iterator[Finding]:

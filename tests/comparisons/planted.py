@@ -30,6 +30,11 @@ def search(text: str) -> list:
     return []
 
 
+def find(text: str) -> str:
+    """Find something in the handbook."""
+    return f"page of {text}"
+
+
 def read_page(name: str) -> str:
     """A page of the handbook."""
     return f"{name}: " + "word " * 2_000
@@ -164,6 +169,10 @@ RULES: dict[str, dict[str, Any]] = {
     "bad_arguments": loop(text("lookup"), text("lookup", number=1), "Answer: 3", protocol="text"),
     "unknown_tool": loop(call("find", x=1), call("find", x=2), "It is 3."),
     "tool_failures": loop(call("broken", code="A"), call("broken", code="B"), "It is 3.", tools="broken"),
+    "wrong_tool": loop(
+        *[call(tool, text=word) for word in ("trip", "food") for tool in ("search", "find")], "By train.",
+        tools="search find",
+    ),
     "says_nothing": loop(*[call("search", text=word) for word in ("trip", "travel", "tour")], "No.", tools="search"),
     "big_results": loop(call("customer", name="Ann"), "Her number is 17.", tools="customer"),
     "cut_results": loop(

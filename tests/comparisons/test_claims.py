@@ -49,6 +49,7 @@ def test_what_was_read_is_no_claim() -> None:
         ("Let me know if you need more.", False),
         ("Let me check the order. It is late.", False),
         ("Shall I look it up?", False),
+        ("Let me check: is it order 7?", False),
         ("400", False),
         ("", False),
     ],

@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import loopworth
-from loopworth.comparisons.diagnosis import diagnose
+from loopworth.comparisons.diagnosis import diagnose, tells
+from loopworth.comparisons.symptoms.finding import yaml
+from loopworth.comparisons.symptoms.termination import capped
 from loopworth.models import ScriptedModel
 from loopworth.runs.kept import Query
 from loopworth.runs.message import Reply, Request
@@ -129,6 +131,22 @@ def test_a_wrong_sum_of_right_figures_wants_a_tool(tmp_path: pathlib.Path) -> No
     store = compared(tmp_path, [[LOOK, "It is 389."], wrong, wrong])
     [finding] = diagnose(recorded(store))
     assert (finding.part, finding.rule, finding.runs) == ("tools", "works_out", 2)
+    (tmp_path / "again").mkdir()
+    store = compared(tmp_path / "again", [[LOOK, OTHERS[0], "It is 390."]] * 3)
+    assert diagnose(recorded(store)) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "top", "cap"), [("turns", 2, 4), ("turns", 10, 15), ("time", 3.5, "6s"), ("usd", 0.0123, 0.018)]
+)
+def test_a_proposed_cap_leaves_a_margin(key: str, top: float, cap: Any) -> None:
+    """Half as much again, and two at least; money by its share alone."""
+    assert capped(key, top) == cap
+
+
+def test_a_change_is_one_line_whatever_is_in_it() -> None:
+    """Controls are spelled out, so that the line can be copied from a terminal."""
+    assert yaml({"a": ["b", "c d\x7f\n"], "n": 1}) == '{a: [b, "c d\\u007f\\n"], n: 1}'
 
 
 def recorded(store: pathlib.Path) -> list[Recording]:
@@ -214,12 +232,13 @@ def test_wrong_routes_are_named_by_the_pair_that_is_confused_most(tmp_path: path
 
 def test_faults_and_controls_are_the_comparisons_own(tmp_path: pathlib.Path) -> None:
     """What a comparison puts into a tool is no failure of it, and what it makes of an arm is no arm."""
-    scripts = [[LOOK, OTHERS[0], "It is 389."]] * 3
+    scripts = [[LOOK, OTHERS[0], "Nobody knows."]] * 3
     more = "faults: {lookup: {error: down, rate: 0.999}}\n"
     store = compared(tmp_path, scripts, more=more, control="  blind: {control: no_tools, of: agent}\n")
     recordings = recorded(store)
     assert any(call.fault for one in recordings for call in one.outcome.calls)
-    assert any(" of " in one.kept.arm for one in recordings)
+    controls = [one for one in recordings if one.kept.arm == "blind (no_tools) of agent"]
+    assert (len(controls), any(map(tells, controls))) == (3, False)
     assert diagnose(recordings) == []
 
 
