@@ -64,9 +64,13 @@ def retry_delay(error: Mapping[str, Any], now: float) -> float:
 def told(message: str) -> float:
     """The seconds that an error asks for in words, such as `try again in 7m12.5s`; 0 where it does not."""
     match = WORDS.search(message)
-    spans = UNITS.findall(match[1]) if match else []
-    seconds = sum(float(amount) * SECONDS["ms" if unit.lower().startswith(("ms", "mil")) else unit[0].lower()] for amount, unit in spans)
+    spans = UNITS.findall(match[1].lower()) if match else []
+    seconds = sum((float(amount) * SECONDS[unit_of(name)] for amount, name in spans), 0.0)
     return seconds if seconds < YEAR else 0.0
+
+
+def unit_of(name: str) -> str:
+    return "ms" if name.startswith(("ms", "milli")) else name[0]
 
 
 def wait(text: str, now: float) -> float:
