@@ -142,10 +142,14 @@ PLANTED: dict[str, tuple[str, dict[str, Any]]] = {
 }
 HEALTHY: dict[str, dict[str, Any]] = {
     "looks_and_answers": loop(LOOK, OTHERS[0], call("lookup", project=""), OTHERS[1], "The budget is 389."),
+    "asks_elsewhere": loop(
+        *[call("search", text="trip"), call("find", text="food"), call("search", text="tour"), call("find", text="bed")],
+        "By train.", tools="search find",
+    ),
     "waits_for_a_job": loop(
         *[call("status", job="j1")] * 4, "It is finished.", tools="status", status={"repeatable": True}
     ),
-}
+}  # fmt: skip
 
 
 def text(tool: str, **arguments: Any) -> str:
