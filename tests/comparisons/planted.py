@@ -143,7 +143,7 @@ PLANTED: dict[str, tuple[str, dict[str, Any]]] = {
 HEALTHY: dict[str, dict[str, Any]] = {
     "looks_and_answers": loop(LOOK, OTHERS[0], call("lookup", project=""), OTHERS[1], "The budget is 389."),
     "asks_elsewhere": loop(
-        *[call("search", text="trip"), call("find", text="food"), call("search", text="tour"), call("find", text="bed")],
+        *[call("search", text="trip"), call("find", text="food"), call("search", text="tour"), call("find", text="b")],
         "By train.", tools="search find",
     ),
     "waits_for_a_job": loop(
