@@ -16,9 +16,10 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from loopworth.runs.database import SHARE, Database
+from loopworth.runs.database import SHARE, Database, StoreFault
 from loopworth.runs.journal import body, digest, encode, reader
 from loopworth.runs.outcome import Fenced
+from loopworth.runs.rows import text
 from loopworth.runs.secrets import hide
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
@@ -195,9 +196,17 @@ def found(shelf: Shelf, name: str) -> Approval:
 
 def approval_of(row: tuple[Any, ...]) -> Approval:
     run, id, n, hash, tool, question, state, decision, asked, expires, name, file, over, exit = row
-    decided = None if decision is None else decision_of(decision)
-    asked_of = question_of(bytes(question))
-    return Approval(run, id, n, hash, tool, asked_of, state, decided, asked, expires, name, file, over == "done", exit)
+    decided = None if decision is None else decision_of(text(decision, f"the decision {run}.{n}"))
+    asks = question_in(question, tool)
+    return Approval(run, id, n, hash, tool, asks, state, decided, asked, expires, name, file, over == "done", exit)
+
+
+def question_in(row: Any, tool: str) -> Question:
+    """The question of a row; one that cannot be read is bound to nothing, so that it counts as altered."""
+    try:
+        return question_of(text(row, "the question"))
+    except (StoreFault, msgspec.MsgspecError) as why:
+        return Question(tool, {}, "", f"this question cannot be read: {why}")
 
 
 def voted(shelf: Shelf, one: Approval) -> Approval:
@@ -205,7 +214,8 @@ def voted(shelf: Shelf, one: Approval) -> Approval:
 
 
 def ballots_of(rows: list[Any]) -> tuple[Ballot, ...]:
-    return tuple(Ballot(at, by, decision_of(bytes(decision)), bool(won)) for at, by, decision, won in rows)
+    said = ((at, by, decision_of(text(decision, "a decision")), bool(won)) for at, by, decision, won in rows)
+    return tuple(Ballot(*one) for one in said)
 
 
 # -- decided -----------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Iterable
 from contextlib import closing
@@ -16,6 +15,7 @@ from loopworth.runs.kept import Kept, Query, Score, usage_of
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.packing import Pool
 from loopworth.runs.recording import Recording
+from loopworth.runs.rows import text, value
 from loopworth.runs.stored_journal import unpacked
 from loopworth.runs.usage import Usage
 
@@ -92,7 +92,7 @@ class Shelf:
     def outcome(self, id: str) -> Outcome | None:
         """What a run came to; None where it did not end."""
         rows = self.select("select body from transcript where run = ?", [id])
-        return outcome_of(zlib.decompress(rows[0][0])) if rows else None
+        return outcome_of(unpressed(rows[0][0], f"the transcript of the run {id}")) if rows else None
 
     def recording(self, id: str) -> Recording:
         """A run with all it was asked and answered. Raises LookupError."""
@@ -122,10 +122,18 @@ def kept_of(row: tuple[Any, ...]) -> Kept:
     id, kind, name, file, began, parent, input, state, exit, note, model_calls, tool_calls, usage, *rest = row
     seconds, epoch, arm, task, repeat, attempt, right, source = rest
     return Kept(
-        id, kind, name, file, began, parent, json.loads(input or b"null"), state, exit, note, model_calls, tool_calls,
-        usage_of(usage) if usage else Usage(), seconds, epoch, arm, task, repeat, attempt,
-        flag(right), json.loads(source or b"null"),
+        id, kind, name, file, began, parent, value(input, f"the input of the run {id}"), state, exit, note,
+        model_calls, tool_calls, usage_of(usage) if usage else Usage(), seconds, epoch, arm, task, repeat, attempt,
+        flag(right), value(source, f"the source of the run {id}"),
     )  # fmt: skip
+
+
+def unpressed(content: Any, what: str) -> bytes:
+    """The JSON of a compressed row. Raises StoreFault."""
+    try:
+        return text(zlib.decompress(content), what)
+    except zlib.error:
+        return text(content, what)
 
 
 def score_of(row: list[Any]) -> Score:

@@ -11,6 +11,7 @@ from loopworth.runs.database import SHARE, Database
 from loopworth.runs.journal import Record
 from loopworth.runs.outcome import Fenced
 from loopworth.runs.packing import Pool
+from loopworth.runs.rows import text
 from loopworth.runs.writer import Work
 
 PUT = f"""
@@ -84,8 +85,9 @@ class StoredJournal:
 
 
 def unpacked(rows: list[tuple[Any, ...]], pool: Pool) -> list[tuple[str, Record]]:
-    """Records by id, from rows in order: id, n, hash, kind, request, body, began, ended."""
-    return [
-        (id, Record(hash, kind, body, began, ended, pool.unpack(request)))
-        for id, _, hash, kind, request, body, began, ended in rows
-    ]
+    """Records by id, from rows in order: id, n, hash, kind, request, body, began, ended. Raises StoreFault."""
+    found = []
+    for id, _, hash, kind, request, body, began, ended in rows:
+        asked = pool.unpack(text(request, f"the request of the effect {id}"))
+        found.append((id, Record(hash, kind, text(body, f"the effect {id}"), began, ended, asked)))
+    return found

@@ -137,8 +137,12 @@ class Mortal:
 
     def __init__(self, inner: Database, switch: Switch) -> None:
         self.inner, self.switch = inner, switch
-        self.begin, self.rollback, self.close = inner.begin, inner.rollback, inner.close
-        self.what = ""
+        self.rollback, self.close = inner.rollback, inner.close
+        self.what, self.careful = "", ""
+
+    def begin(self, careful: bool) -> None:
+        self.inner.begin(careful)
+        self.careful = " (careful)" * careful
 
     def execute(self, statement: str, values: Any = ()) -> Any:
         if written := WRITTEN.search(statement):
@@ -147,9 +151,10 @@ class Mortal:
         return self.inner.execute(statement, values)
 
     def commit(self) -> None:
-        self.switch.at(f"before the commit of {self.what}")
+        what = self.what + self.careful
+        self.switch.at(f"before the commit of {what}")
         self.inner.commit()
-        self.switch.at(f"after the commit of {self.what}")
+        self.switch.at(f"after the commit of {what}")
 
 
 class Place:
