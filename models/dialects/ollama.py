@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from loopworth.models.dialects.history import arguments_of, names_by_call, settings
-from loopworth.models.dialects.ollama_stream import Parts
+from loopworth.models.dialects.ollama_stream import LOADED, Parts
 from loopworth.models.dialects.unread import unread
 from loopworth.models.errors import Trouble, trouble
 from loopworth.models.parts import picture, silent
@@ -60,8 +60,11 @@ class Ollama:
 
 
 def answers(body: Any) -> bool:
-    """Whether the body is a whole reply: without streaming there is only one, and it is done."""
-    return isinstance(body, dict) and isinstance(body.get("message"), dict) and body.get("done") is not False
+    """Whether the body is a whole reply: without streaming there is only one, and it is done. One that only says that
+    the model was loaded is none."""
+    if not isinstance(body, dict) or body.get("done") is False or body.get("done_reason") in LOADED:
+        return False
+    return isinstance(body.get("message"), dict)
 
 
 def spoken(messages: list[Message]) -> list[Message]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 LISTED = ("tool_calls", "images")
+LOADED = ("load", "unload")
+"""Done reasons of an answer that says nothing but that a model was loaded, or no longer is."""
 
 
 class Parts:
@@ -21,7 +23,7 @@ class Parts:
 
     @property
     def done(self) -> bool:
-        return self.top.get("done") is True
+        return self.top.get("done") is True and self.top.get("done_reason") not in LOADED
 
     def add(self, event: dict[str, Any]) -> str:
         done = self.done

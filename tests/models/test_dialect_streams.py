@@ -156,3 +156,13 @@ def test_arguments_that_are_no_json_are_told_as_they_came() -> None:
     )
     [call] = DIALECTS["anthropic"].read(gathering.body(), 9, 1).calls
     assert call.arguments == '{"a"'
+
+
+def test_a_model_that_was_loaded_has_not_replied_yet() -> None:
+    """Ollama says so in a line that is `done` as well; what comes after it is the reply."""
+    loaded = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "load"}
+    parts = DIALECTS["ollama"].gather()
+    parts.add(loaded)
+    assert not parts.done
+    parts.add({"message": {"content": "hi"}, "done": True, "done_reason": "stop"})
+    assert (parts.done, DIALECTS["ollama"].read(parts.body(), None, 0).text) == (True, "hi")

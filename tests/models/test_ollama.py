@@ -98,6 +98,7 @@ def test_a_reply_is_read_into_the_shape_of_the_history() -> None:
         (200, {"message": {"content": "a"}, "done": True}, None),
         (200, {"message": {"content": "a"}}, None),
         (200, {"message": {"content": "a"}, "done": False}, "broken"),
+        (200, {"message": {"content": ""}, "done": True, "done_reason": "load"}, "broken"),
         (200, {"error": "an error was encountered while running the model"}, "broken"),
         (200, {"choices": [{"message": {"content": "a"}}]}, "broken"),
         (200, "<html>", "broken"),
