@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Protocol
 
 import msgspec
 
@@ -27,12 +28,28 @@ from loopworth.runs.shelf import Shelf
 UNKEPT = Score()
 
 
+class Trials(Protocol):
+    """Where the trials of a comparison are: `runs.shelf.Shelf`, or recordings."""
+
+    def trials(self, comparison: str) -> list[Kept]: ...
+
+    def scores(self, comparison: str) -> dict[str, Score]: ...
+
+    def outcome(self, id: str) -> Outcome | None: ...
+
+
 def rescored(comparison: Comparison, shelf: Shelf, before: Kept) -> Result:
     """The kept trials of a comparison by the score, the prices and the rule that its file has now.
 
     Arms that were not run have no figures; of the controls that are called for now those count that are kept.
     """
-    again, arms = Again(comparison, shelf, before), {arm.name: arm for arm in comparison.arms}
+    return folded(Again(comparison, shelf, before), before)
+
+
+def folded(again: Again, before: Kept) -> Result:
+    """The result of what is kept, as `again` tells its trials."""
+    comparison = again.comparison
+    arms = {arm.name: arm for arm in comparison.arms}
     order = plan(comparison, tuple(arms), comparison.repeats)
     trials = [*again.trials(arms), *again.logged(order, arms)]
     stopping = Stopping(comparison) if comparison.early else None
@@ -61,7 +78,7 @@ def rescored(comparison: Comparison, shelf: Shelf, before: Kept) -> Result:
 class Again:
     """What is kept of a comparison, judged anew, and what its runs left."""
 
-    def __init__(self, comparison: Comparison, shelf: Shelf, before: Kept) -> None:
+    def __init__(self, comparison: Comparison, shelf: Trials, before: Kept) -> None:
         self.comparison, self.shelf = comparison, shelf
         self.tasks = {task.id: task for task in comparison.tasks}
         self.kept = [one for one in shelf.trials(before.id) if one.state == "done" and one.task in self.tasks]

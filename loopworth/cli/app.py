@@ -20,6 +20,7 @@ from loopworth.cli import (
     kept,
     models,
     planning,
+    reporting,
     rescoring,
     runs,
     serving,
@@ -62,6 +63,7 @@ app.command("run", cls=Runs, short_help="Run a workflow once.")(runs.run)
 app.command("compare", cls=Runs, short_help="Run arms on the same tasks, and give a verdict.")(comparisons.compare)
 app.command("plan", cls=Runs, short_help="What a comparison can show, and may cost.")(planning.plan)
 app.command("rescore", cls=Runs, short_help="Another score, price or rule for kept runs.")(rescoring.rescore)
+app.command("report", cls=Runs, short_help="A kept comparison as a page to forward.")(reporting.report)
 app.command("diagnose", short_help="Which part of a workflow to look at, from its runs.")(diagnosing.diagnose)
 app.command("advise", short_help="Five questions, and files to start with.")(advising.advise)
 app.command("init", short_help="Write a starting project.")(advising.init)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from loopworth.cli.interruption import finish
+from loopworth.cli.reporting import HtmlFile, MarkdownFile, pages
 from loopworth.cli.status import DONE, FAILED, OUTSIDE, UserFault
 from loopworth.cli.store import Place, Replayed, Unkept, open_store, recordings
 from loopworth.cli.terminal import complain, output, write_json
@@ -40,6 +41,8 @@ def compare(
     replay: Replayed = None,
     store: Place = None,
     no_store: Unkept = False,
+    html: HtmlFile = None,
+    markdown: MarkdownFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Run every arm on every task, interleaved, and print accuracy, cost, latency and the verdict side by side."""
@@ -61,6 +64,7 @@ def compare(
     except LookupError as error:
         raise UserFault(f"--task {task}: {error.args[0]}") from None
     trouble, narrowed = False, task is not None or limit is not None
+    keep = as_json or html is not None or markdown is not None
 
     async def measured() -> Result:
         nonlocal trouble
@@ -69,17 +73,21 @@ def compare(
             if replay is not None:
                 given, keeper = replayer(comparison, recordings(replay, store), replay, narrowed)
             elif extend is not None and kept is not None:
-                given, keeper = extension(comparison, kept, extend, as_json)
+                given, keeper = extension(comparison, kept, extend, keep)
             elif kept is not None:
-                given, keeper = keeper_of(comparison, kept, resume, id, as_json, narrowed)
+                given, keeper = keeper_of(comparison, kept, resume, id, keep, narrowed)
             with followed() as watch:
-                result = await measure(given, watch=watch, keep=as_json, keeper=keeper)
+                result = await measure(given, watch=watch, keep=keep, keeper=keeper)
         trouble = kept is not None and kept.trouble is not None
         if result.id and not result.finished and not result.replayed:
             complain(f"kept as {result.id}: `loopworth compare {file} --resume` goes on with it")
         return result
 
-    finish(measured(), lambda result: tell(result, require, as_json, trouble))
+    def ended(result: Result) -> int:
+        pages(result, store, html, markdown)
+        return tell(result, require, as_json, trouble)
+
+    finish(measured(), ended)
 
 
 def tell(result: Result, require: Required | None, as_json: bool, trouble: bool = False) -> int:

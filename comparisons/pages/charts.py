@@ -1,0 +1,272 @@
+"""The charts of a comparison, by Altair, from the JSON of `comparisons.export`. Names in them are data alone: no field,
+expression or link of a chart is made of one.
+
+Altair and vl-convert (extra `report`) are loaded with this module, which is imported on use.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import altair as alt
+
+from loopworth.comparisons.pages.disagreements import final
+from loopworth.comparisons.pages.tables import Found
+from loopworth.comparisons.quantiles import quantile
+from loopworth.comparisons.table import shown
+
+Rows: TypeAlias = list[dict[str, Any]]
+INK, GRID = "#010203", "#040506"
+"""Stand for the page's own colours, which Altair has no name for."""
+COLOURS = ["#2f7fd8", "#c9610c", "#1b9068", "#b4519f", "#8d7a14", "#6c6ad6", "#c2455a", "#5f7a86"]
+"""At least 3 : 1 against white and against the dark page."""
+WIDTH = 520
+LONGEST = 40
+"""Characters of a name in a chart."""
+
+
+def charts(found: Found) -> dict[str, alt.TopLevelMixin]:
+    """The charts by the name of their table; one that has nothing to show is left out."""
+    every = {
+        "differences": forest,
+        "pareto": accuracy_and_cost,
+        "levels": decay,
+        "ends": ends,
+        "steps": growth,
+        "latency": latencies,
+    }
+    made = ((name, make(found)) for name, make in every.items())
+    return {name: styled(chart) for name, chart in made if chart is not None}
+
+
+def svg(chart: alt.TopLevelMixin) -> str:
+    """Standalone SVG, black on nothing."""
+    return drawn(chart).replace(INK, "#1b1d21").replace(GRID, "#888")
+
+
+def inline(chart: alt.TopLevelMixin, name: str) -> str:
+    """SVG to stand in a page, in the page's own colours, under ids of its own; it scales down with the page."""
+    text = drawn(chart).replace(INK, "currentColor").replace(GRID, "currentColor")
+    text = re.sub(r'(id="|url\(#)(\w+)', rf"\g<1>{name}-\g<2>", text)
+    return text.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+
+
+def drawn(chart: alt.TopLevelMixin) -> str:
+    made = io.StringIO()
+    chart.save(made, format="svg")
+    return made.getvalue()
+
+
+def png(chart: alt.TopLevelMixin) -> bytes:
+    """At twice the size, on white."""
+    made = io.BytesIO()
+    chart.properties(background="white").save(made, format="png", scale_factor=2)
+    return made.getvalue()
+
+
+def styled(chart: Any) -> Any:
+    ink = {"labelColor": INK, "titleColor": INK}
+    lines = {"gridColor": GRID, "domainColor": GRID, "tickColor": GRID, "gridOpacity": 0.2, "tickOpacity": 0.5}
+    return (
+        chart.configure(background="transparent", aria=False)
+        .configure_view(stroke=None)
+        .configure_axis(**ink, **lines, labelLimit=240, labelFontSize=12, titleFontSize=12, titleFontWeight="normal")
+        .configure_legend(**ink, labelLimit=240, labelFontSize=12, orient="bottom", columns=2, symbolStrokeWidth=2)
+        .configure_header(**ink, labelFontSize=12, labelLimit=240)
+    )
+
+
+def data(rows: Rows) -> Any:
+    return alt.Data(values=rows)  # type: ignore[no-untyped-call]
+
+
+def colour(found: Found, field: str = "arm") -> alt.Color:
+    """An arm's colour, the same in every chart."""
+    names = [named(arm["arm"], found) for arm in found["arms"]]
+    scale = alt.Scale(domain=names, range=[COLOURS[k % len(COLOURS)] for k in range(len(names))])
+    return alt.Color(field, type="nominal", title=None, scale=scale)
+
+
+def named(arm: str, found: Found) -> str:
+    """An arm's name as a chart shows it: cut, and told apart from another that is cut to the same."""
+    names = [one["arm"] for one in found["arms"]]
+    short = shown(arm, LONGEST)
+    alike = [name for name in names if shown(name, LONGEST) == short]
+    return short if len(alike) == 1 else f"{short} ({names.index(arm) + 1})"
+
+
+# -- the charts -------------------------------------------------------------------------------------------------------
+
+
+def forest(found: Found) -> Any:
+    """The paired differences with their intervals, beside no gain (solid) and the smallest worth having (dashed)."""
+    rows = [
+        {
+            "pair": f"{named(one['arm'], found)} against {named(one['against'], found)}",
+            "arm": named(one["arm"], found),
+            "gain": one["difference"],
+            "low": one["interval"][0],
+            "high": one["interval"][1],
+        }
+        for one in found["differences"]
+        if one["difference"] is not None and one["interval"] is not None
+    ]
+    if not rows:
+        return None
+    least = found["differences"][0]["min_gain"]
+    marks = [{"at": 0.0, "what": "0"}, *([] if least is None else [{"at": least, "what": "min_gain"}])]
+    dash = alt.StrokeDash("what:N", legend=None, scale=alt.Scale(domain=["0", "min_gain"], range=[[1, 0], [5, 4]]))
+    lines = alt.Chart(data(marks)).mark_rule(color=INK, opacity=0.6).encode(x="at:Q", strokeDash=dash)
+    base = alt.Chart(data(rows)).encode(y=alt.Y("pair:N", title=None, sort=None), color=colour(found).legend(None))
+    span = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="gain (share of tasks)"), x2="high:Q")
+    point = base.mark_point(filled=True, size=70, opacity=1).encode(x="gain:Q")
+    return (lines + span + point).properties(width=WIDTH, height=alt.Step(34))
+
+
+def spend(found: Found) -> tuple[str, str]:
+    """What a run costs, as far as all arms' is known: US dollars where any is billed, else tokens, else seconds."""
+    if any(arm["billed"] and arm["usd"]["mean"] for arm in found["arms"]):
+        return "usd", "US dollars per run"
+    if any(arm["tokens"]["mean"] for arm in found["arms"]):
+        return "tokens", "tokens per run"
+    return "latency", "seconds per run (median)"
+
+
+def accuracy_and_cost(found: Found) -> Any:
+    """Accuracy with its interval against cost; filled are those of the Pareto set."""
+    what, title = spend(found)
+    best = {one["arm"] for one in found["pareto"] if not one["dominated_by"]}
+    rows = [
+        {"arm": named(arm["arm"], found), "cost": cost, **share(arm["accuracy"]), "best": arm["arm"] in best}
+        for arm in found["arms"]
+        if (cost := arm["latency"]["p50"] if what == "latency" else arm[what]["mean"]) is not None
+        and arm["accuracy"]["interval"] is not None
+    ]
+    if not rows:
+        return None
+    x = alt.X("cost:Q", title=title, scale=alt.Scale(zero=True, nice=True))
+    base = alt.Chart(data(rows)).encode(x=x, color=colour(found))
+    span = base.mark_rule(strokeWidth=2, opacity=0.7).encode(y=share_axis("low:Q"), y2="high:Q")
+    fill = alt.condition("datum.best", colour(found), alt.value("transparent"))
+    point = base.mark_point(size=110, strokeWidth=2, opacity=1).encode(y="share:Q", fill=fill)
+    return (span + point).properties(width=WIDTH, height=240)
+
+
+def share(accuracy: Found) -> dict[str, float]:
+    low, high = accuracy["interval"]
+    return {"share": accuracy["share"], "low": low, "high": high}
+
+
+def share_axis(field: str) -> alt.Y:
+    return alt.Y(field, title="right", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+
+
+def decay(found: Found) -> Any:
+    """Accuracy by level, with its interval."""
+    rows = [
+        {"arm": named(one["arm"], found), "level": level(one["level"]), **share(one["accuracy"])}
+        for one in found.get("levels", ())
+        if one["accuracy"]["interval"] is not None
+    ]
+    if len({row["level"] for row in rows}) < 2:
+        return None
+    numbers = all(isinstance(row["level"], float) for row in rows)
+    rows = aside(rows, found) if numbers else [{**row, "level": str(row["level"])} for row in rows]
+    title = shown(found["group_by"], LONGEST)
+    x = alt.X("level", type="quantitative" if numbers else "ordinal", title=title, sort=None)
+    x = x.scale(zero=False, padding=20) if numbers else x
+    base = alt.Chart(data(rows)).encode(x=x, color=colour(found))
+    offset = alt.Undefined if numbers else alt.XOffset("arm:N")
+    span = base.mark_rule(strokeWidth=2, opacity=0.6).encode(y=share_axis("low:Q"), y2="high:Q", xOffset=offset)
+    point = base.mark_point(filled=True, size=60, opacity=1).encode(y="share:Q", xOffset=offset)
+    line = [base.mark_line(strokeWidth=1).encode(y="share:Q")] if numbers else []
+    return alt.layer(span, *line, point).properties(width=WIDTH, height=240)
+
+
+def aside(rows: Rows, found: Found) -> Rows:
+    """The arms a little beside one another at each level, so that none covers another."""
+    levels = sorted({row["level"] for row in rows})
+    apart = min(high - low for low, high in pairwise(levels)) * 0.05
+    names = [named(arm["arm"], found) for arm in found["arms"]]
+    middle = (len(names) - 1) / 2
+    return [{**row, "level": row["level"] + apart * (names.index(row["arm"]) - middle)} for row in rows]
+
+
+def level(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return shown(text, LONGEST)
+
+
+def ends(found: Found) -> Any:
+    """How many runs of each arm ended how, and were right, wrong, or counted apart."""
+    rows = [
+        {"end": f"{named(one['arm'], found)}: {one['exit']}", "was": was, "order": place, "runs": n}
+        for one in found["ends"]
+        for place, (was, n) in enumerate(parts(one))
+        if n
+    ]
+    if not rows:
+        return None
+    kinds = alt.Scale(domain=["right", "wrong", "counted apart"], range=["#1b9068", "#c2455a", "#888888"])
+    chart = alt.Chart(data(rows)).mark_bar(stroke=INK, strokeWidth=0.5)
+    return chart.encode(
+        x=alt.X("runs:Q", title="runs"),
+        y=alt.Y("end:N", title=None, sort=None),
+        color=alt.Color("was:N", title=None, scale=kinds),
+        order="order:Q",
+    ).properties(width=WIDTH, height=alt.Step(24))
+
+
+def parts(end: Found) -> Iterable[tuple[str, int]]:
+    apart = end["runs"] - end["right"] - end["wrong"]
+    return ("right", end["right"]), ("wrong", end["wrong"]), ("counted apart", apart)
+
+
+def growth(found: Found) -> Any:
+    """What each step took, in order."""
+    dollars = any(one["usd"] for one in found["steps"])
+    field, title = ("usd", "US dollars at this step") if dollars else ("tokens", "tokens at this step")
+    places = dict[str, int]()
+    rows = Rows()
+    for one in found["steps"]:
+        places[one["arm"]] = places.get(one["arm"], 0) + 1
+        if one[field] is not None:
+            rows.append({"arm": named(one["arm"], found), "step": places[one["arm"]], "cost": one[field]})
+    if not any(row["cost"] for row in rows):
+        return None
+    axis, scale = alt.Axis(tickMinStep=1, format="d"), alt.Scale(zero=False, padding=20)
+    x = alt.X("step:Q", title="step, or turn of a loop", axis=axis, scale=scale)
+    chart = alt.Chart(data(rows)).encode(x=x, y=alt.Y("cost:Q", title=title), color=colour(found))
+    return (chart.mark_line() + chart.mark_point(filled=True, size=60, opacity=1)).properties(width=WIDTH, height=220)
+
+
+SHARES = [k / 100 for k in range(101)]
+
+
+def latencies(found: Found) -> Any:
+    """The share of runs that took at most so long."""
+    rows = list(spread(found))
+    if not rows:
+        return None
+    wide = max(row["seconds"] for row in rows) > 20 * min(row["seconds"] for row in rows)
+    x = alt.X("seconds:Q", title="seconds", scale=alt.Scale(type="log") if wide else alt.Scale(zero=False))
+    y = alt.Y("share:Q", title="runs", axis=alt.Axis(format="%"))
+    base = alt.Chart(data(rows)).encode(x=x, y=y, color=colour(found))
+    return base.mark_line(interpolate="step-after", strokeWidth=2).properties(width=WIDTH, height=220)
+
+
+def spread(found: Found) -> Iterator[dict[str, Any]]:
+    seconds: Mapping[str, list[float]] = {arm["arm"]: [] for arm in found["arms"]}
+    for trial in final(found).values():
+        if trial["right"] is not None and trial["arm"] in seconds:
+            seconds[trial["arm"]].append(max(trial["latency"], 1e-6))
+    for arm, some in seconds.items():
+        some.sort()
+        for at in SHARES if some else ():
+            yield {"arm": named(arm, found), "share": at, "seconds": quantile(some, at)}

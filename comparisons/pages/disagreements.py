@@ -1,0 +1,77 @@
+"""Tasks on which an arm was right and the one it was compared with was not: what both did, from where they part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
+from typing import Any, TypeAlias
+
+from loopworth.comparisons.pages.tables import Found
+from loopworth.runs.steps import content
+from loopworth.runs.usage import Value
+
+Key: TypeAlias = tuple[str, str, int]
+"""A run that was planned: arm, task, repeat."""
+
+
+class Disagreement(Value, frozen=True):
+    """Two runs on one task of which one was right. The challenger's stands first."""
+
+    task: str
+    runs: tuple[Any, Any]
+
+
+class Line(Value, frozen=True):
+    """One message: who speaks, and the text with its calls."""
+
+    role: str
+    text: str
+
+
+class Sides(Value, frozen=True):
+    """Two transcripts from the first divergence: `alike` messages came before it."""
+
+    alike: int
+    left: tuple[Line, ...]
+    right: tuple[Line, ...]
+
+
+def final(found: Found) -> dict[Key, Found]:
+    """The trials that count, by what was planned: the rerun where there is one."""
+    in_order = sorted(found["trials"], key=lambda trial: trial["attempt"])
+    return {(trial["arm"], trial["task"], trial["repeat"]): trial for trial in in_order}
+
+
+def tasks(trials: Mapping[Key, Found]) -> list[str]:
+    """The ids of the tasks that were run, sorted."""
+    return sorted({task for _, task, _ in trials})
+
+
+def disagreements(found: Found, trials: Mapping[Key, Found]) -> Iterator[Disagreement]:
+    """Of all pairs of arms that the verdict compares, by turns, so that the first few are of all of them."""
+    of_pairs = (between(one["arm"], one["against"], trials) for one in found["differences"])
+    return (one for one in chain.from_iterable(zip_longest(*of_pairs)) if one is not None)
+
+
+def between(arm: str, other: str, trials: Mapping[Key, Found]) -> Iterator[Disagreement]:
+    for (name, task, repeat), mine in trials.items():
+        theirs = trials.get((other, task, repeat)) if name == arm else None
+        if theirs is not None and {mine["right"], theirs["right"]} == {True, False}:
+            yield Disagreement(task, (mine, theirs))
+
+
+def sides(one: Disagreement) -> Sides:
+    """Both transcripts as lines; where nothing parts them, all is alike."""
+    left, right = ([line(said["message"]) for said in run["transcript"] or ()] for run in one.runs)
+    alike = common(left, right)
+    return Sides(alike, tuple(left[alike:]), tuple(right[alike:]))
+
+
+def common(left: Sequence[Line], right: Sequence[Line]) -> int:
+    """How many lines both begin with."""
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((k for k, (mine, theirs) in pairs if mine != theirs), min(len(left), len(right)))
+
+
+def line(message: dict[str, Any]) -> Line:
+    return Line(str(message.get("role", "")), content(message))

@@ -1,0 +1,184 @@
+"""A comparison as one HTML file that asks for nothing: no script, no font, no image, no link to elsewhere.
+
+Whatever stands in it is data: markup is escaped, known secrets are hidden, and characters that would be obeyed or would
+hide are spelled out. The file's own policy (CSP) says the same to the browser.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from importlib.resources import files
+from itertools import islice
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from loopworth.comparisons.pages.disagreements import Disagreement, Line, Sides, disagreements, final, sides, tasks
+from loopworth.comparisons.pages.tables import Found, origin, tables, verdict
+from loopworth.comparisons.table import duration
+from loopworth.runs.characters import safe, safe_json
+from loopworth.runs.secrets import hide
+from loopworth.runs.usage import Value
+
+TRANSCRIPTS = 200
+"""Disagreements that are shown with both transcripts."""
+ROOM, MOST_ROOM = 4_000_000, 12_000
+"""Bytes of HTML for all transcripts, and for one side of one."""
+CUT, CUT_ID = 60, 120
+"""Characters of an answer, and of an id, in the table of all tasks."""
+
+
+class Cell(Value, frozen=True):
+    """What one run came to, in the table of all tasks: `mark` is right, wrong or apart; `show` the run to look at."""
+
+    mark: str
+    answer: str
+    facts: str
+    show: str = ""
+
+
+class Row(Value, frozen=True):
+    task: str
+    expected: str
+    cells: tuple[Cell | None, ...]
+
+
+class Pair(Value, frozen=True):
+    """A disagreement with both transcripts: `heads` tell the two runs, `shows` their ids."""
+
+    task: str
+    heads: tuple[str, str]
+    shows: tuple[str, str]
+    sides: Sides
+
+
+def html(found: Found, transcripts: int = TRANSCRIPTS, drawings: Mapping[str, str] | None = None) -> str:
+    """The page; `drawings` are SVG of `charts.inline`, by the name of their table."""
+    trials = final(found)
+    every = disagreements(found, trials)
+    chosen = list(islice(every, transcripts))
+    others = list(every)
+    token, words = verdict(found)
+    return TEMPLATES.get_template("report.html").render(
+        found=found,
+        token=token,
+        words=words,
+        tables=list(tables(found)),
+        origin=origin(found),
+        drawings={name: Markup(text) for name, text in (drawings or {}).items()},  # Vega escaped its texts
+        arms=[arm["arm"] for arm in found["arms"]],
+        rows=rows(found, trials, {id(run) for one in others for run in one.runs}),
+        pairs=pairs(chosen),
+        others=len(others),
+        style=Markup(STYLE),
+        policy=POLICY,
+    )
+
+
+# -- all tasks --------------------------------------------------------------------------------------------------------
+
+
+def rows(found: Found, trials: Mapping[Any, Found], apart: set[int]) -> Iterator[Row]:
+    """Each task and repeat, with what each arm did; the runs in `apart` are named, to be looked at."""
+    names = [arm["arm"] for arm in found["arms"]]
+    for task in tasks(trials):
+        for repeat in range(found["repeats"]):
+            runs = [trials.get((name, task, repeat)) for name in names]
+            if any(runs):
+                again = f" ({repeat + 1})" if found["repeats"] > 1 else ""
+                cells = tuple(None if run is None else cell(run, id(run) in apart) for run in runs)
+                yield Row(cut(task, CUT_ID) + again, expected(runs), cells)
+
+
+def expected(runs: list[Found | None]) -> str:
+    run = next(run for run in runs if run is not None)
+    return cut(said(run["expected_route"] if run["expected"] is None else run["expected"]), CUT)
+
+
+def cell(run: Found, named: bool) -> Cell:
+    end = "" if run["exit"] == "success" else f"{run['exit']}, "
+    calls = f"{run['model_calls']}+{run['tool_calls']} calls"
+    facts = f"{end}{calls}, {duration(run['latency'])}"
+    return Cell(mark(run), cut(said(run["answer"]), CUT), facts, run.get("run", "") if named else "")
+
+
+def mark(run: Found) -> str:
+    return {True: "right", False: "wrong", None: "apart"}[run["right"]]
+
+
+def said(value: Any) -> str:
+    """An answer on one line: a text as itself, another value as its JSON."""
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def cut(text: str, most: int) -> str:
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most and len(text) <= 4 * most else f"{line[:most]}…"
+
+
+# -- disagreements ----------------------------------------------------------------------------------------------------
+
+
+def pairs(chosen: list[Disagreement]) -> Iterator[Pair]:
+    room = min(MOST_ROOM, ROOM // (2 * len(chosen) or 1))
+    for one in chosen:
+        both = sides(one)
+        fitted = Sides(both.alike, fitting(both.left, room), fitting(both.right, room))
+        yield Pair(cut(one.task, CUT_ID), heads(one), (one.runs[0].get("run", ""), one.runs[1].get("run", "")), fitted)
+
+
+def heads(one: Disagreement) -> tuple[str, str]:
+    mine, theirs = (f"{run['arm']}: {mark(run)}, {run['exit']}" for run in one.runs)
+    return mine, theirs
+
+
+def fitting(lines: tuple[Line, ...], room: int) -> tuple[Line, ...]:
+    """As much of the lines as there is room for on a page, in bytes of HTML; what is left out is said."""
+    found = list[Line]()
+    for place, one in enumerate(lines):
+        size = weight(one.text)
+        if size > room:
+            kept = int(len(one.text) * room / size)
+            more = len(lines) - place - 1
+            rest = f" and {more} more messages" if more else ""
+            return (*found, Line(one.role, f"{one.text[:kept]}…\n({len(one.text) - kept:,} more characters{rest})"))
+        room -= size
+        found.append(one)
+    return tuple(found)
+
+
+def weight(text: str) -> int:
+    return len(escape(legible(text)).encode()) + 80
+
+
+# -- the template -----------------------------------------------------------------------------------------------------
+
+
+def legible(value: Any) -> Any:
+    """A value as it may stand in a page; what a template made is markup, and stays so."""
+    return value if isinstance(value, Markup) else safe(hide(str(value)))
+
+
+def policy(style: str) -> str:
+    """What the browser is to hold the page to: nothing is loaded or run, and the one style is this one."""
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+STYLE = files("loopworth.comparisons.pages").joinpath("templates", "report.css").read_text("utf-8")
+POLICY = policy(STYLE)
+TEMPLATES = Environment(
+    loader=PackageLoader("loopworth.comparisons.pages"),
+    autoescape=True,
+    finalize=legible,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+TEMPLATES.filters["exact"] = lambda value: safe_json(hide(value), indent=2)

@@ -1,0 +1,293 @@
+"""The figures of a comparison as tables of words, for every kind of page, from the JSON of `comparisons.export`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from loopworth.comparisons.curve import chance
+from loopworth.comparisons.sentences import percent
+from loopworth.comparisons.table import duration, number, span, under
+from loopworth.runs.usage import Value
+
+Found: TypeAlias = Mapping[str, Any]
+"""A comparison as one JSON document, or a part of it."""
+
+
+class Table(Value, frozen=True):
+    """A table: its first `left` columns hold words, the others figures; `words` are sentences that belong to it.
+
+    `name` is that of its chart and its place in a page.
+    """
+
+    name: str
+    title: str
+    head: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    left: int = 1
+    words: tuple[str, ...] = ()
+
+
+def tables(found: Found) -> Iterator[Table]:
+    """All of a comparison's but its tasks; what it has nothing of is left out."""
+    every = (arms, differences, accuracy_and_cost, levels, ends, steps, latencies, contrasts, controls, recoveries)
+    yield from (table for make in every if (table := make(found)) is not None)
+    yield from routes(found)
+
+
+# -- the verdict ------------------------------------------------------------------------------------------------------
+
+
+def verdict(found: Found) -> tuple[str, str]:
+    """The verdict in a word, and its sentence."""
+    if (said := found["verdict"]) is not None:
+        return said["token"], said["words"]
+    if found["stopped"] or found["interrupted"]:
+        return "none", f"there is no verdict on a part of the plan: {found['stopped'] or 'it was interrupted'}."
+    return "none", "a single arm is compared with nothing."
+
+
+def differences(found: Found) -> Table | None:
+    """Each challenger against the arm that held the place."""
+    if not (judged := found["differences"]):
+        return None
+    head = ("arm", "against", "n", "won", "lost", "gain", f"{percent(judged[0]['error'])} interval", "verdict")
+    rows = tuple(
+        (one["arm"], one["against"], str(one["n"]), str(one["b"]), str(one["c"]), gain(one), limits(one), one["token"])
+        for one in judged
+    )
+    title = "Paired differences: tasks won and lost against the arm that held the place"
+    return Table("differences", title, head, rows, 2, tuple(one["words"] for one in judged))
+
+
+def gain(one: Found) -> str:
+    return "-" if one["difference"] is None else f"{one['difference']:+.2f}"
+
+
+def limits(one: Found) -> str:
+    return "-" if one["interval"] is None else "{:+.2f} to {:+.2f}".format(*one["interval"])
+
+
+# -- the arms ---------------------------------------------------------------------------------------------------------
+
+
+def arms(found: Found) -> Table:
+    """One row for each arm; figures are means of its scored runs."""
+    head = ("arm", "shape", "right", "95 % interval, %", "model calls", "tool calls", "tokens", "cost", "p50", "p95")
+    means = "Calls, tokens and cost are means per run; latency is without queueing and rate-limit pauses."
+    changed = tuple(f"{arm['arm']}: {one}" for arm in found["arms"] for one in arm["changed"])
+    rows = tuple(map(arm_row, found["arms"]))
+    return Table("arms", "The arms", head, rows, 2, (found["words"], means, *changed))
+
+
+def arm_row(arm: Found) -> tuple[str, ...]:
+    latency = (duration(arm["latency"]["p50"]), duration(arm["latency"]["p95"]))
+    return (arm["arm"], arm["shape"].replace("_", " "), *figures(arm, arm), *latency)
+
+
+def figures(of: Found, arm: Found) -> tuple[str, ...]:
+    """What some runs of an arm came to: accuracy with its interval, calls, tokens, cost."""
+    share = "selected tasks" if arm["selected"] else right(of["accuracy"])
+    return (share, span(of["accuracy"]["interval"]), *calls(of), amount(of["tokens"], "{:,.0f}"), cost(of["usd"], arm))
+
+
+def calls(of: Found) -> tuple[str, str]:
+    return number(of["model_calls"]), number(of["tool_calls"])
+
+
+def right(accuracy: Found) -> str:
+    share = "" if accuracy["share"] is None else f" {100 * accuracy['share']:.0f} %"
+    return f"{accuracy['right']}/{accuracy['runs']}{share}"
+
+
+def amount(found: Found, form: str) -> str:
+    """The mean per run; a lower limit of it where some runs are unknown, `unknown` where all are."""
+    if not found["known"]:
+        return "unknown" if found["unknown"] else "-"
+    mean = form.format(found["total"] / (found["known"] + found["unknown"]))
+    return f"≥ {mean}" if found["unknown"] else mean
+
+
+def cost(usd: Found, arm: Found) -> str:
+    """US dollars per run."""
+    return amount(usd, "${:.4g}") if arm["billed"] else unbilled(arm)
+
+
+def unbilled(arm: Found) -> str:
+    return "not billed" if arm["models"] else "no model"
+
+
+def taken(of: Found, arms: Mapping[str, Found]) -> tuple[str, str]:
+    """Tokens and US dollars of some runs of an arm."""
+    usd, arm = of["usd"], arms[of["arm"]]
+    money = "unknown" if usd is None else f"${usd:.4g}"
+    return whole(of["tokens"]), money if arm["billed"] else unbilled(arm)
+
+
+def whole(tokens: float | None) -> str:
+    return "unknown" if tokens is None else f"{tokens:,.0f}"
+
+
+def by_name(found: Found) -> dict[str, Found]:
+    return {arm["arm"]: arm for arm in found["arms"]}
+
+
+# -- what it cost, and how it ended -----------------------------------------------------------------------------------
+
+
+def accuracy_and_cost(found: Found) -> Table | None:
+    """Which arms no other is shown to beat, and by which the others are."""
+    if not found["pareto"]:
+        return None
+    best = ", ".join(one["arm"] for one in found["pareto"] if not one["dominated_by"])
+    beaten = tuple(
+        f"{one['arm']}: {' and '.join(one['dominated_by'])} shown not worse, cheaper and faster."
+        for one in found["pareto"]
+        if one["dominated_by"]
+    )
+    best = f"Not shown to be beaten on accuracy, cost and time at once (the Pareto set): {best}."
+    return Table("pareto", "Accuracy against cost", words=(best, *beaten))
+
+
+def levels(found: Found) -> Table | None:
+    """The figures by `group_by`, and how they go with it."""
+    if not found.get("levels"):
+        return None
+    group, known = found["group_by"], by_name(found)
+    head = (group, "arm", "right", "95 % interval, %", "model calls", "tool calls", "tokens", "cost")
+    rows = tuple((one["level"], one["arm"], *figures(one, known[one["arm"]])) for one in found["levels"])
+    least = ((found.get("spec") or {}).get("accept")) or 0
+    words = tuple(f"{one['arm']}: {one['words']}" for one in found["curves"])
+    low = tuple(
+        f"accept {least:.3g}: the lower limit of {arm} {under(group, first)}"
+        for arm, first in found["accepted"].items()
+    )
+    return Table("levels", f"By {group}", head, rows, 2, (*words, *low))
+
+
+def ends(found: Found) -> Table | None:
+    """Exit reasons, by whether the answer was right, and what the runs took in all."""
+    if not found["ends"]:
+        return None
+    head, known = ("arm", "ended", "runs", "right", "wrong", "tokens", "cost"), by_name(found)
+    rows = tuple(
+        (one["arm"], one["exit"], *map(str, (one["runs"], one["right"], one["wrong"])), *taken(one, known))
+        for one in found["ends"]
+    )
+    return Table("ends", "How runs ended, whether they were right, and what they took in all", head, rows, 2)
+
+
+def steps(found: Found) -> Table | None:
+    """What each step took, in the order of the steps."""
+    if not found["steps"]:
+        return None
+    head, known = ("arm", "step", "runs", "model calls", "tool calls", "tokens", "cost"), by_name(found)
+    rows = tuple(
+        (one["arm"], one["step"], str(one["runs"]), *calls(one), *taken(one, known)) for one in found["steps"]
+    )
+    return Table("steps", "By step, or turn of a loop: means of the runs that came to it", head, rows, 2)
+
+
+def latencies(found: Found) -> Table:
+    rows = tuple(
+        (arm["arm"], duration(arm["latency"]["p50"]), duration(arm["latency"]["p95"])) for arm in found["arms"]
+    )
+    words = tuple(f"{arm['arm']}: {arm['latency']['note']}" for arm in found["arms"] if arm["latency"]["note"])
+    return Table("latency", "Latency, without queueing and rate-limit pauses", ("arm", "p50", "p95"), rows, 1, words)
+
+
+# -- beside the verdict -----------------------------------------------------------------------------------------------
+
+
+def contrasts(found: Found) -> Table | None:
+    """Cost and time beside the arm that each was compared with."""
+    head = ("arm", "against", "of", "times", "95 % interval", "median task")
+    rows = tuple((one["arm"], one["against"], *cells) for one in found["contrasts"] for cells in times(one))
+    tested = [one for one in found["contrasts"] if one["holm"] is not None]
+    pairs = ", ".join(f"{one['arm']} against {one['against']} p {chance(one['holm'])}" for one in tested)
+    words = (f"Whether they are right alike, by McNemar's test, corrected by Holm: {pairs}.",) if tested else ()
+    if (test := found["any_differ"]) is not None:
+        asked = "Do any of the arms differ? Cochran's Q"
+        words = (f"{asked} {test['statistic']:.2f}, {test['df']} df, p {chance(test['p'])}.", *words)
+    title = "Cost and time beside the arm that held the place: descriptive"
+    return Table("contrasts", title, head, rows, 3, words) if rows or words else None
+
+
+def times(one: Found) -> Iterable[tuple[str, ...]]:
+    """How many times as much an arm cost and took."""
+    for name, of in (("cost", "usd"), ("time", "seconds")):
+        if (ratio := one[of]) is not None:
+            yield name, number(ratio["ratio"]), "{:.3g}-{:.3g}".format(*ratio["interval"]), number(one[f"{of}_median"])
+
+
+def controls(found: Found) -> Table | None:
+    """Controls describe; they are no part of the verdict's tests."""
+    if not found["controls"]:
+        return None
+    head = ("control", "of", "right", "95 % interval, %", "the agent", "model calls", "tokens")
+    rows = tuple(map(control_row, (one for one in found["controls"] if one["figures"]["accuracy"]["runs"])))
+    words = tuple(f"{one['control']} of {one['of']}: {one['words']}" for one in found["controls"] if one["words"])
+    title = "Controls, on the tasks that the agent ran: descriptive, outside the verdict"
+    return Table("controls", title, head, rows, 2, words)
+
+
+def control_row(one: Found) -> tuple[str, ...]:
+    mine, other = one["figures"], one["agent"]
+    share = (right(mine["accuracy"]), span(mine["accuracy"]["interval"]), right(other["accuracy"]))
+    return (one["control"], one["of"], *share, number(mine["model_calls"]), amount(mine["tokens"], "{:,.0f}"))
+
+
+def recoveries(found: Found) -> Table | None:
+    """What became of the runs that a fault struck, beside those that it spared."""
+    if not found["recoveries"]:
+        return None
+    head = ("arm", "fault", "recovered", "95 % interval, %", "without it", "95 % interval, %")
+    rows = tuple((one["arm"], f"{one['tool']}: {one['fault']}", *rates(one)) for one in found["recoveries"])
+    return Table("recoveries", "Runs in which a fault struck and the answer was right all the same", head, rows, 2)
+
+
+def rates(one: Found) -> Iterator[str]:
+    for some in (one["struck"], one["others"]):
+        yield right(some)
+        yield span(some["interval"])
+
+
+def routes(found: Found) -> Iterator[Table]:
+    """How often each route was taken, by the one expected."""
+    for place, arm in enumerate(found["arms"]):
+        rows = tuple((one["expected"], one["taken"] or "(none)", str(one["n"])) for one in arm["routes"])
+        if rows:
+            yield Table(f"routes-{place}", f"Routes of {arm['arm']}", ("expected", "taken", "runs"), rows, 2)
+
+
+# -- where it is from -------------------------------------------------------------------------------------------------
+
+
+def origin(found: Found) -> tuple[Table, ...]:
+    """What one needs to run it again: files, models, versions, seed."""
+    was = found["provenance"]
+    facts = {
+        "file": found["file"],
+        "began": was["began"],
+        "seed": str(found["seed"]),
+        "repeats": str(found["repeats"]),
+        "seconds": f"{found['seconds']:.1f}",
+        "cost": f"${found['recorded_usd']:.4g}" + (" when it was run; nothing now" if found["replayed"] else ""),
+        "kept as": found["replayed"] or "",
+        "Python": was["python"],
+        "platform": was["platform"],
+        **was["versions"],
+    }
+    known = tuple((name, text) for name, text in facts.items() if text)
+    models = tuple((model["key"], settings(model)) for model in was["models"])
+    return (
+        Table("origin", "Where it is from", ("", ""), known, 2),
+        Table("models", "Models, and how they were asked", ("model", "settings"), models, 2),
+        Table("files", "Files, by SHA-256", ("file", "SHA-256"), tuple(was["files"].items()), 2),
+    )
+
+
+def settings(model: Found) -> str:
+    """What a file says of a model, but for its key and the texts of a scripted one."""
+    quiet = ("key", "name", "provenance", "prepared_seconds", "replies", "labels")
+    return ", ".join(f"{name} {value}" for name, value in model.items() if value is not None and name not in quiet)

@@ -1,0 +1,210 @@
+"""`loopworth report`: a comparison as a page to forward."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from loopworth.cli.status import OUTSIDE, UserFault
+from loopworth.cli.store import Place, found_run
+from loopworth.cli.terminal import complain, output, write_json
+from loopworth.runs.kept import Kept, Query
+from loopworth.runs.recording import Recording, RecordingFault, read
+from loopworth.runs.shelf import Shelf
+
+if TYPE_CHECKING:
+    from loopworth.comparisons.rescoring import Trials
+    from loopworth.comparisons.result import Result
+
+HtmlFile = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one HTML file, read offline.")]
+MarkdownFile = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write Markdown.")]
+Transcripts = Annotated[
+    int | None,
+    typer.Option("--transcripts", min=0, metavar="N", help="Disagreements with both transcripts.", show_default="200"),
+]
+MISSING = "the charts need Altair: pip install 'loopworth[report]'"
+
+
+def report(
+    id: Annotated[
+        str, typer.Argument(metavar="RUN", help="A comparison: its id, `last`, or a .jsonl or .json file.")
+    ] = "last",
+    html: HtmlFile = None,
+    markdown: MarkdownFile = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the charts as SVG files.")] = None,
+    png: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the charts as PNG files.")] = None,
+    transcripts: Transcripts = None,
+    comparison: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The comparison's file, where it is not where it was.")
+    ] = None,
+    store: Place = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Report a kept comparison as it was: on the terminal, as JSON, Markdown or one HTML file, with charts."""
+    result, found = told(id, store, comparison)
+    if as_json:
+        write_json(found)
+    write(found, html, markdown, transcripts)
+    if svg is not None or png is not None:
+        draw(found, svg, png)
+    if not (as_json or html or markdown or svg or png):
+        tell(result, found)
+
+
+def tell(result: Result | None, found: dict[str, Any]) -> None:
+    """On the terminal; of a file of JSON, which holds no more than that, as Markdown."""
+    # Imported here, as all of comparisons is: `loopworth run` and `loopworth check` load nothing of it.
+    from loopworth.comparisons.pages.markdown import markdown
+    from loopworth.comparisons.table import render
+
+    if result is None:
+        output().print(markdown(found), soft_wrap=True)
+    else:
+        output().print(render(result))
+
+
+def told(id: str, place: str | None, file: str | None) -> tuple[Result | None, dict[str, Any]]:
+    """The comparison that is named, and its JSON."""
+    from loopworth.comparisons.extension import ExtensionFault
+    from loopworth.comparisons.retelling import told
+
+    if id.endswith(".json"):
+        return None, document(Path(id))
+    shelf, before = filed(id) if id.endswith(".jsonl") else kept(Shelf(place), id)
+    if file is None and not Path(before.file).is_file():
+        raise UserFault(f"{before.id}: {before.file} is not there any more: write --comparison FILE, where it is now")
+    try:
+        return told(shelf, before, file)
+    except ExtensionFault as fault:
+        raise UserFault(f"{before.id} cannot be taken up: {fault}") from None
+
+
+def document(path: Path) -> dict[str, Any]:
+    """What `loopworth compare --json` wrote."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise UserFault(f"{path}: there is no such file") from None
+    except ValueError as why:
+        raise UserFault(f"{path}: this is no JSON: {why}") from None
+    if not isinstance(found, dict) or not {"comparison", "arms", "trials", "verdict"} <= found.keys():
+        raise UserFault(f"{path}: this is no comparison, as `loopworth compare --json` writes it")
+    return found
+
+
+def filed(name: str) -> tuple[Trials, Kept]:
+    """The one comparison of a file of recordings."""
+    from loopworth.comparisons.retelling import Recorded
+
+    found = recorded(name)
+    every = [one.kept for one in found if one.kept.kind == "comparison"]
+    if len(every) != 1:
+        there = ", ".join(one.id for one in every) or "none"
+        raise UserFault(f"{name}: it holds no one comparison, but {there}")
+    return Recorded(found), every[0]
+
+
+def recorded(name: str) -> tuple[Recording, ...]:
+    try:
+        found = read(name)
+    except RecordingFault as fault:
+        raise UserFault(str(fault)) from None
+    except FileNotFoundError:
+        raise UserFault(f"{name}: there is no such file") from None
+    for note in found.notes:
+        complain(note)
+    return found.found
+
+
+def kept(shelf: Shelf, id: str) -> tuple[Shelf, Kept]:
+    """A comparison of the store; `last` is the newest."""
+    if id == "last":
+        newest = shelf.runs(Query(kinds=("comparison",), most=1))
+        if not newest:
+            raise UserFault(f"no comparison is kept in {shelf.home}: `loopworth compare` makes one")
+        return shelf, newest[0]
+    if (run := found_run(shelf, id)).kind != "comparison":
+        raise UserFault(f"{id}: this is no comparison: `loopworth runs show` shows a run")
+    return shelf, run
+
+
+def pages(result: Result, place: str | None, html: Path | None, markdown: Path | None) -> None:
+    """The pages of a comparison that was just run; its trials are named where they are kept."""
+    from loopworth.comparisons.export import to_json
+    from loopworth.comparisons.retelling import named
+
+    if html is None and markdown is None:
+        return
+    if result.interrupted:
+        complain("no report is written of a part: `loopworth report` does so")
+        return
+    found = json.loads(to_json(result))
+    write(named(found, Shelf(place), result.id) if result.id and not result.replayed else found, html, markdown, None)
+
+
+# -- the files --------------------------------------------------------------------------------------------------------
+
+
+def write(found: dict[str, Any], html: Path | None, markdown: Path | None, transcripts: int | None) -> None:
+    """The pages that are asked for."""
+    from loopworth.comparisons.pages import markdown as md
+
+    if markdown is not None:
+        save(markdown, md.markdown(found).encode())
+    if html is not None:
+        save(html, page(found, transcripts).encode())
+
+
+def page(found: dict[str, Any], transcripts: int | None) -> str:
+    """The HTML, with charts where Altair is installed."""
+    from loopworth.comparisons.pages import html
+
+    charts = drawing()
+    drawings: Mapping[str, str] = {}
+    if charts is not None:
+        drawings = {name: charts.inline(chart, name) for name, chart in charts.charts(found).items()}
+    else:
+        complain(f"the page has no charts: {MISSING}")
+    return html.html(found, html.TRANSCRIPTS if transcripts is None else transcripts, drawings)
+
+
+def draw(found: dict[str, Any], svg: Path | None, png: Path | None) -> None:
+    """Each chart as a file of its own, named after what it shows."""
+    charts = drawing()
+    if charts is None:
+        raise UserFault(MISSING)
+    made = charts.charts(found)
+    kinds: list[tuple[Path | None, str, Callable[[Any], bytes]]] = [
+        (svg, "svg", lambda chart: charts.svg(chart).encode()),
+        (png, "png", charts.png),
+    ]
+    for folder, kind, encoded in kinds:
+        for name, chart in made.items() if folder is not None else ():
+            assert folder is not None
+            save(folder / f"{name}.{kind}", encoded(chart))
+
+
+def drawing() -> Any:
+    """The charts, loaded on use: Altair is an extra."""
+    try:
+        from loopworth.comparisons.pages import charts
+    except ImportError:
+        return None
+    return charts
+
+
+def save(path: Path, content: bytes) -> None:
+    """Write a file that is whole or not there."""
+    half = path.with_name(f"{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        half.write_bytes(content)
+        half.replace(path)
+    except OSError as error:
+        complain(f"{path}: cannot be written: {error.strerror or error}")
+        raise typer.Exit(OUTSIDE) from None
+    complain(f"written to {path}")
