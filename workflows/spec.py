@@ -116,10 +116,19 @@ class Price(Form):
     output: Number | None = None
 
 
+PARAMETERS = (
+    *("top_p", "top_k", "min_p", "stop", "frequency_penalty", "presence_penalty", "repetition_penalty", "logit_bias"),
+    *("parallel_tool_calls", "reasoning_effort", "reasoning", "thinking", "think", "response_format", "num_ctx"),
+    *("max_completion_tokens", "service_tier", "stream_options", "chat_template_kwargs", "cache_prompt", "user"),
+)
+"""What endpoints know of beside the keys of a model."""
+
+
 class ModelForm(Form):
     """A chat model and how it is called."""
 
     title: ClassVar[str] = "in `model`"
+    elsewhere: ClassVar[dict[str, str]] = {name: f"write `extra: {{{name}: …}}`" for name in PARAMETERS}
     name: Text = Field(description="provider/name, such as ollama/qwen3.5:9b")
     base_url: Text | None = None
     api_key: Secret | None = None

@@ -19,19 +19,21 @@ from tests.endpoint import Answer, called, said
 CASES = YAML(typ="safe").load(pathlib.Path(__file__).with_name("compaction.yaml"))["cases"]
 
 
-def played(given):
-    """The case's history grows turn by turn, and from the first result on there is more of it than fits."""
+def played(given, keep=None):
+    """The case's history grows turn by turn, and from the first result on there is more of it than fits.
+
+    What is kept are results here and not messages: so many as the case says, or `keep`.
+    """
 
     def read(page: int) -> str:
         """Read a page."""
         return f"page {page} " * 50
 
-    history, keep = given["history"], given.get("keep_last", 20)
+    history, keep = given["history"], keep or given.get("keep_last", 20)
     tools = {"read": python_tool("read", read, effect="read", inline=True)}
-    if isinstance(history, list):  # kept are results here and not messages: of two the older one goes
+    if isinstance(history, list):
         assert history[:4] == ["system", "user", "assistant with call a", "result a"]
-        script = [called(("read", {"page": 1})), called(("read", {"page": 2})), said("done")]
-        keep = 1
+        script = [*(called(("read", {"page": page})) for page in range(1, 6)), said("done")]
     else:
         turns, keep = map(int, re.fullmatch(r"(\d+) turns with tools; window of (\d+) messages", history).groups())
         script = [*(called(("read", {"page": page})) for page in range(1, turns)), said("done")]
@@ -55,12 +57,14 @@ def compacted(found: Played) -> list[Compacted]:
 
 
 def pairs_stay(found: Played) -> None:
-    assert (found.outcome.exit, found.outcome.answer) == ("success", "done"), found.outcome.note
-    assert [event.elided for event in compacted(found)] == [("1/call[0]",)]
-    last = found.sent[-1]["messages"]
-    assert last[0] == {"role": "system", "content": "Be brief."}
-    assert "left out" in last[3]["content"]
-    assert all(attempt.status == 200 for e in found.outcome.events for attempt in getattr(e, "attempts", ()))
+    for keep in (found.given["keep_last"], 1, 2, 4):
+        again = played(found.given, keep)
+        assert (again.outcome.exit, again.outcome.answer) == ("success", "done"), again.outcome.note
+        assert [id for event in compacted(again) for id in event.elided] == [f"{n}/call[0]" for n in range(1, 6 - keep)]
+        last = again.sent[-1]["messages"]
+        assert last[0] == {"role": "system", "content": "Be brief."}
+        assert ["left out" in m["content"] for m in last if m["role"] == "tool"] == [n <= 5 - keep for n in range(1, 6)]
+        assert all(attempt.status == 200 for e in again.outcome.events for attempt in getattr(e, "attempts", ()))
 
 
 def starts_whole(found: Played) -> None:

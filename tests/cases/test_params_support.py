@@ -43,6 +43,9 @@ def other_name(given: dict[str, Any], _: pathlib.Path) -> None:
 
 @expected("The key is left out of the request altogether: neither true nor false nor null is sent.")
 def left_out(given: dict[str, Any], folder: pathlib.Path) -> None:
+    (folder / "as_given.yaml").write_text(f"workflow: w\nshape: pipeline\n{given['workflow_yaml']}", "utf-8")
+    told = command("check", folder / "as_given.yaml").output
+    assert "unknown key 'parallel_tool_calls' in `model`\n    write `extra: {parallel_tool_calls: …}`" in told
     model = YAML(typ="safe").load(given["workflow_yaml"])["model"]
     name = model.pop("name")
     assert model == {"parallel_tool_calls": None}
