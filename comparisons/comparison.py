@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from loopworth.runs.outcome import Outcome
 from loopworth.workflows.contract import told
 from loopworth.workflows.document import plain
 from loopworth.workflows.faults import Fault, WorkflowFault
+from loopworth.workflows.origin import code_of
 from loopworth.workflows.python_name import load as load_python
 from loopworth.workflows.reach import unpriced
 from loopworth.workflows.spec import Tool
@@ -218,14 +218,3 @@ def digests(
     logs = {arm.path("log").resolve() for arm in form.arms.values() if arm.log is not None}
     for path in sorted({*loaded.files.documents, *loaded.files.texts, *code, *logs, source.resolve()}):
         yield os.path.relpath(path, file.resolve().parent), sha256(path.read_bytes()).hexdigest()
-
-
-def code_of(function: Any) -> Path | None:
-    """The file of a user's own function; None for one of ours, or without a file."""
-    found = inspect.unwrap(function)
-    found = getattr(found, "func", found)
-    found = getattr(found, "__func__", found)
-    file = getattr(getattr(found, "__code__", None), "co_filename", "")
-    path = Path(file)
-    ours = str(getattr(found, "__module__", "")).partition(".")[0] == "loopworth"
-    return None if ours or not path.is_file() else path.resolve()

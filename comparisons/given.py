@@ -16,7 +16,7 @@ from typing import TypeAlias
 from msgspec import structs
 
 from loopworth.comparisons.arms import Arm
-from loopworth.comparisons.comparison import Comparison, code_of
+from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.extension import taken_up
 from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper, changed, latest
 from loopworth.comparisons.program import program_inputs
@@ -30,6 +30,7 @@ from loopworth.runs.store import Store
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.given import SHAPE
+from loopworth.workflows.origin import code_of
 from loopworth.workflows.types import parse_type
 
 Open: TypeAlias = Callable[[ModelSpec], Model]

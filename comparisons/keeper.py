@@ -29,6 +29,7 @@ from loopworth.runs.store import Store, new_id
 from loopworth.runs.stored_journal import StoredJournal
 from loopworth.runs.usage import Usage
 from loopworth.runs.world import World
+from loopworth.workflows import origin
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.document import plain
@@ -259,8 +260,7 @@ def tasks_file(comparison: Comparison) -> str:
 def changed(before: Mapping[str, Any], comparison: Comparison) -> list[str]:
     """What has changed since a comparison began: its files, or the choice of tasks."""
     after = source(comparison)
-    files = before["files"].keys() | after["files"].keys()
-    found = sorted(name for name in files if before["files"].get(name) != after["files"].get(name))
+    found = origin.changed(before["files"], after["files"])
     if not found and before["tasks"] != after["tasks"]:
         found = [f"the choice of tasks ({before['n']} then, {after['n']} now)"]
     return found

@@ -25,7 +25,7 @@ from loopworth.runs.replay import Replayed, departed
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.world import Ask, Decision, Live
 from loopworth.workflows import compile as building
-from loopworth.workflows import durable
+from loopworth.workflows import durable, origin
 from loopworth.workflows import given as given_tools
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
@@ -129,7 +129,8 @@ async def run(
         world = Live(mine, ask, watch=watch, hear=hear, doubts=Doubts(mine))
         if store is None:
             return await activate(compiled, input, world, journal, id)
-        stored = store.begin(Kept(id or new_id(), "run", compiled.name, compiled.file, now(), input=input))
+        made_of: dict[str, Any] = {"input": input, "source": {"files": origin.digests(compiled)}}
+        stored = store.begin(Kept(id or new_id(), "run", compiled.name, compiled.file, now(), **made_of))
         outcome = await activate(compiled, input, world, stored, stored.run)
         store.finish(stored, outcome, over=outcome.exit not in ("cancelled", "waiting"))
         return outcome

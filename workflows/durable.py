@@ -87,7 +87,7 @@ def end(store: Store, journal: StoredJournal, outcome: Outcome) -> None:
 def unended(store: Store, id: str) -> Kept:
     """The run that can be gone on with. Raises LookupError."""
     kept = store.shelf().run(id)
-    if kept.kind != "run" or kept.source is None:
+    if kept.kind != "run" or "tools" not in (kept.source or {}):
         raise LookupError(f"{id} is no durable run: `loopworth run --durable` makes one")
     if kept.state == "done":
         raise LookupError(f"the run {id} has ended ({kept.exit}): there is nothing to go on with")

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TypeAlias
 
 from loopworth.cli.status import UserFault
-from loopworth.cli.store import found_run, one_comparison
+from loopworth.cli.store import found_run, one_comparison, tell_changed
 from loopworth.cli.terminal import complain
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.extension import ExtensionFault, extended, staged
@@ -88,5 +88,6 @@ def replayer(comparison: Comparison, found: list[Recording], name: str, narrowed
     """Makes the runs of the recorded comparison, as they were recorded; of one that is `narrowed` to some tasks, those
     on these."""
     recorded, trials = one_comparison(found, name, comparison.name)
+    tell_changed(recorded.kept.id, (recorded.kept.input or {}).get("files"), comparison.files)
     again = comparison if narrowed else taken_up(comparison, recorded.kept, strict=False)
     return again, Replayer(recorded, trials, comparison.stop_early)

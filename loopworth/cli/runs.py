@@ -17,11 +17,12 @@ from loopworth.cli.inputs import given
 from loopworth.cli.interruption import finish
 from loopworth.cli.outcome import report, show
 from loopworth.cli.status import OUTSIDE, UserFault, of_exit
-from loopworth.cli.store import Place, Replayed, Unkept, one_run, open_store, recordings
+from loopworth.cli.store import Place, Replayed, Unkept, one_run, open_store, recordings, tell_changed
 from loopworth.cli.terminal import complain, notices, output, write_json
 from loopworth.models import ModelSpec, spec_faults
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import new_id
+from loopworth.workflows import origin
 
 
 def run(
@@ -60,6 +61,8 @@ def run(
     if durable:
         return wanted.begin(compiled, answers, model)
     recording = None if replay is None else one_run(recordings(replay, store), replay, compiled.name)
+    if recording is not None:
+        tell_changed(recording.kept.id, (recording.kept.source or {}).get("files"), origin.digests(compiled))
     if recording is not None and answers:
         recording = structs.replace(recording, kept=structs.replace(recording.kept, input=answers))
     traceback = bool(ctx.find_root().params.get("traceback"))

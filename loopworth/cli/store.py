@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated
 
@@ -16,6 +16,7 @@ from loopworth.runs.kept import Kept
 from loopworth.runs.recording import Recording, RecordingFault, read
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
+from loopworth.workflows import origin
 
 Place = Annotated[
     str | None,
@@ -83,6 +84,12 @@ def recordings(name: str, place: str | None) -> list[Recording]:
         return list(found.found)
     shelf = Shelf(place)
     return gathered(shelf, found_run(shelf, name))
+
+
+def tell_changed(id: str, before: Mapping[str, str] | None, now: Mapping[str, str]) -> None:
+    """Say which files of a recording have changed: what a replay does not call may come out otherwise now."""
+    if before is not None and (files := origin.changed(before, now)):
+        complain(f"{', '.join(files)} changed since {id}: what was recorded counts, and no tool is called")
 
 
 def found_run(shelf: Shelf, id: str) -> Kept:

@@ -284,3 +284,23 @@ def test_two_comparisons_at_once_share_the_store(folder: pathlib.Path) -> None:
     shelf = Shelf(folder / "shared.db")
     found = shelf.runs()
     assert [(one.kind, one.state, len(shelf.trials(one.id))) for one in found] == [("comparison", "done", 6)] * 2
+
+
+def test_a_replay_says_which_files_have_changed(folder: pathlib.Path) -> None:
+    """Of a run and of a comparison, its tools' code too: nothing of it is called, so that nothing else would tell."""
+    tool = "{shout: {python: 'shop:slow', effect: read}}"
+    step = "{id: said, call: shout, with: {seconds: 0}}"
+    text = PLAIN.replace("steps:", f"tools: {tool}\nsteps:").replace('{id: said, set: "{{ question }}"}', step)
+    (folder / "plain.yaml").write_text(text, "utf-8")
+    assert command("run", folder / "plain.yaml", "-i", "question=hi").exit_code == 0
+    compared(folder)
+    runs = [one["id"] for one in json.loads(command("runs", "--json").stdout)]
+    commands = [("compare", folder / "comparison.yaml"), ("run", folder / "plain.yaml")]
+    for change in (False, True):
+        if change:
+            code = (folder / "shop.py").read_text("utf-8").replace('"late"', '"later"')
+            (folder / "shop.py").write_text(code, "utf-8")
+        for id, words in zip(runs, commands, strict=True):
+            done = command(*words, "--replay", id)
+            assert done.exit_code == 0, done.output
+            assert (f"shop.py changed since {id}" in done.stderr) is change
