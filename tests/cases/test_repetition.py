@@ -18,8 +18,9 @@ CASES = YAML(typ="safe").load(pathlib.Path(__file__).with_name("repetition.yaml"
 MANY = 20
 
 
-def played(given):
-    """The case's turns, then a plain answer; `finish: submit` is the setting that reminds."""
+def played(given, **how):
+    """The case's turns, then a plain answer. Two settings remind of tools where none is called: `tool_choice:
+    required_first`, which is taken here unless `how` says otherwise, and `finish: submit`."""
     done: list[str] = []
 
     def read_file(path: str) -> str:
@@ -34,12 +35,10 @@ def played(given):
 
     tools = {f.__name__: python_tool(f.__name__, f, effect="read", inline=True) for f in (read_file, list_items)}
     rule = Repetition(2, given.get("limits", {}).get("repeat", 3))
-    finish = "submit" if "reminder" in given.get("setting", "") else "text"
-    script = [*turns(given)]
-    found = play(
-        given, make(tools=tools, on_repeat=rule, finish=finish), *script, last=said("It is all here."), turns=40
-    )
-    return found._replace(done=done)
+    if "reminder" in given.get("setting", "") and not how:
+        how = {"tool_choice": "required_first"}
+    loop = make(tools=tools, on_repeat=rule, **how)
+    return play(given, loop, *turns(given), last=said("It is all here."), turns=40)._replace(done=done)
 
 
 def turns(given) -> Iterator[object]:
@@ -90,10 +89,14 @@ def inside_the_turn(found: Played) -> None:
 
 
 def the_answer_ends_it(found: Played) -> None:
-    """It is reminded of once; said again, it is the answer."""
-    assert (found.outcome.exit, found.outcome.answer) == ("success", "It is all here.")
-    assert len(found.sent) == 3
-    assert sum("submit" in str(m["content"]) for m in found.sent[-1]["messages"] if m["role"] == "user") == 1
+    """A tool was called, so there is nothing to remind of. Where the answer itself is to be a call, the model is reminded
+    of that once, and what it said is the answer all the same."""
+    assert (found.outcome.exit, found.outcome.answer, len(found.sent)) == ("success", "It is all here.", 2)
+    early = play(found.given, make(tool_choice="required_first"), said("I know."), *turns(found.given), last=said("x"))
+    assert "Call one of the tools" in early.sent[1]["messages"][-1]["content"]  # the setting does remind
+    submit = played(found.given, finish="submit")
+    assert (submit.outcome.exit, submit.outcome.answer, len(submit.sent)) == ("success", "It is all here.", 3)
+    assert sum("submit" in str(m["content"]) for m in submit.sent[-1]["messages"] if m["role"] == "user") == 1
 
 
 EXPECTED = {
