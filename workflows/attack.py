@@ -34,13 +34,15 @@ MOST_ACTIVATIONS = 12
 
 
 class Came(Value, frozen=True):
-    """What an attack on a tool came to: `held` is None where it does not apply; `why` says what was seen."""
+    """What an attack on a tool came to: `held` is None where it does not apply; `why` says what was seen,
+    `call` are the arguments that were tried first."""
 
     attack: str
     tool: str
     workflow: str
     held: bool | None
     why: str
+    call: dict[str, Any] | None = None
 
 
 class NotHeld(Exception):
@@ -97,13 +99,13 @@ def two(stage: Stage) -> tuple[dict[str, Any], dict[str, Any]]:
     return stage.calls[0], stage.calls[1]
 
 
-def ended(run: Run, decide: Callable[[Approval], str]) -> None:
-    """Decide whatever waits until the run ends."""
+def ended(run: Run, yes: dict[str, Any]) -> None:
+    """Approve the call with these arguments and reject any other, until the run ends."""
     for _ in range(MOST_ACTIVATIONS):
         if run.go_on().exit != "waiting":
             return
         for one in run.waiting():
-            run.decide(one, decide(one))
+            run.decide(one, "approve" if one.question.arguments == yes else "reject")
     raise NotHeld(f"the run still waits after {MOST_ACTIVATIONS} activations although all is decided")
 
 
@@ -322,7 +324,7 @@ def parallel(stage: Stage) -> str:
             run.decide(one, "approve")
             run.go_on()
             only(run, yes, after="an approval of one of two calls")
-        ended(run, lambda asked, yes=yes: "approve" if asked.question.arguments == yes else "reject")
+        ended(run, yes)
         only(run, yes, after="an approval of one of two calls and a rejection of the other")
     return "of two calls in one turn just the approved one was made, whichever it was"
 
@@ -337,7 +339,8 @@ def inside(stage: Stage) -> str:
     run.decide(one, "approve")
     run.go_on()
     only(run, stage.calls[0], after="an approval inside a workflow that runs as a tool")
-    return "asked, rejected and approved one level down as on top"
+    bare = f"; mind that {', '.join(stage.target.bare)} may call it without a gate" if stage.target.bare else ""
+    return f"asked, rejected and approved one level down as on top{bare}"
 
 
 def injected(stage: Stage) -> str:
@@ -481,11 +484,12 @@ def staged(found: Sequence[Target], place: str | None, names: Sequence[str]) -> 
                 why = "no generated call reaches its gate: give one with --call"
                 yield from (Came(name, one.tool.name, one.workflow, None, why) for name in names)
                 continue
-            stage = Stage(one, place or str(Path(folder) / "runs.db"), number)
-            try:
-                yield from (came(name, stage) for name in names)
-            finally:
-                stage.close()
+            for name in names:  # each with a store of its own, which an attack may break
+                stage = Stage(one, place or str(Path(folder) / "runs.db"), number)
+                try:
+                    yield came(name, stage)
+                finally:
+                    stage.close()
 
 
 def came(name: str, stage: Stage) -> Came:
@@ -499,4 +503,4 @@ def came(name: str, stage: Stage) -> Came:
         held, why = False, str(reason)
     except Exception as error:
         held, why = False, f"it ended unexpectedly: {type(error).__name__}: {error}"
-    return Came(name, stage.tool.name, stage.target.workflow, held, why)
+    return Came(name, stage.tool.name, stage.target.workflow, held, why, stage.calls[0])

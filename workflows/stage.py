@@ -66,7 +66,8 @@ UNLIMITED = Limits()
 @dataclass(frozen=True)
 class Target:
     """A tool as one workflow may call it: `calls` are arguments that pass its schema, its allow-list and its guards and
-    that its gate asks about, `refused` are arguments that do not pass. `input` is one of the workflow's."""
+    that its gate asks about, `refused` are arguments that do not pass. `input` is one of the workflow's. `bare` are the
+    workflows that may call the same without a gate, and come to that past no gate."""
 
     file: str
     workflow: str
@@ -229,8 +230,8 @@ def stand_in(tool: Tool, function: Callable[..., Any]) -> Tool:
         made = tool.accept(arguments).arguments
         return Accepted(made, made)
 
-    changed = {"asks": False, "nested": False, "inline": True, "repeatable": True, "max_failures": None}
-    return replace(tool, function=function, accept=accept, **changed)
+    changed = replace(tool, function=function, accept=accept, asks=False, nested=False)
+    return replace(changed, inline=True, repeatable=True, max_failures=None)
 
 
 def reader(name: str, results: Sequence[Any]) -> Tool:
@@ -280,7 +281,7 @@ class Stage:
             ("transcript", "run"),
             ("run", "id"),
         ):
-            for run in self.runs:
+            for run in () if self.store.failed else self.runs:
                 self.alter(f"delete from {table} where {key} = ?", run)
         self.store.close()
 

@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from loopworth import __version__
 from loopworth.cli import (
     advising,
+    attacking,
     comparisons,
     diagnosing,
     files,
@@ -66,6 +67,7 @@ app.command("rescore", cls=Runs, short_help="Another score, price or rule for ke
 app.command("report", cls=Runs, short_help="A kept comparison as a page to forward.")(reporting.report)
 app.command("diagnose", short_help="Which part of a workflow to look at, from its runs.")(diagnosing.diagnose)
 app.command("advise", short_help="Five questions, and files to start with.")(advising.advise)
+app.command("attack", cls=Runs, short_help="What the gates of a workflow hold against.")(attacking.attack)
 app.command("init", short_help="Write a starting project.")(advising.init)
 app.add_typer(kept.app, name="runs", short_help="List the runs that are kept, show them, export them.")
 app.add_typer(inbox.app, name="inbox", short_help="What waits for a person: list, show, approve, edit, reject.")

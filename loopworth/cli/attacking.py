@@ -1,0 +1,116 @@
+"""`loopworth attack`: what the gates of a workflow hold against."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from loopworth.cli.status import FAILED, UserFault
+from loopworth.cli.terminal import complain, notices, output, shown, write_json
+from loopworth.workflows.faults import suggestion
+
+if TYPE_CHECKING:
+    from loopworth.workflows.attack import Came
+
+WORDS = {True: "held", False: "NOT HELD", None: "does not apply"}
+STYLES = {True: "green", False: "bold red", None: "dim"}
+WIDEST = 22
+"""Columns that the name of an attack takes."""
+
+
+def attack(
+    workflow: Annotated[Path, typer.Argument(metavar="WORKFLOW", help="A workflow file.", show_default=False)],
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="NAME", help="Only this attack; may be given again.")
+    ] = None,
+    call: Annotated[
+        list[str] | None,
+        typer.Option("--call", metavar="TOOL=JSON", help="Arguments to try, where none that are made reach a gate."),
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store", metavar="FILE", help="A store for the runs: a file, or postgresql://…; else a temporary file."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Attack every gate of a workflow, and say what held. Every tool is a fake and the model a script: nothing real is
+    called. Ends with 1 where a gate did not hold."""
+    # Imported here: no other command loads the suite.
+    from loopworth.workflows.attack import ATTACKS, Ungated, attacked
+
+    names = only or list(ATTACKS)
+    if unknown := next((name for name in names if name not in ATTACKS), None):
+        raise UserFault(f"--only {unknown}: there is no such attack\n    {suggestion(unknown, ATTACKS, 'attacks')}")
+    try:
+        found = made(attacked(workflow, store, calls(call or []), names))
+    except Ungated as why:
+        raise UserFault(str(why)) from None
+    if as_json:
+        write_json([facts(one) for one in found])
+    else:
+        for line in lines(found):
+            output().print(line, soft_wrap=True)
+    lost = [one for one in found if one.held is False]
+    complain(summed(found, lost))
+    raise typer.Exit(FAILED if lost else 0)
+
+
+def calls(given: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """Arguments by tool, as they were typed."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in given:
+        tool, _, text = one.partition("=")
+        try:
+            arguments = json.loads(text)
+        except ValueError as error:
+            raise UserFault(f'--call {one}: {error}\n    write TOOL={{"argument": value}}') from None
+        if not isinstance(arguments, dict):
+            raise UserFault(f'--call {one}: the arguments are one JSON object\n    write TOOL={{"argument": value}}')
+        found.setdefault(tool, []).append(arguments)
+    return found
+
+
+def made(attacks: Any) -> list[Came]:
+    """All of them, with what is under way where somebody watches."""
+    console = notices()
+    if not console.is_terminal:
+        return list(attacks)
+    found: list[Came] = []
+    with console.status("attacking") as status:
+        for one in attacks:
+            found.append(one)
+            status.update(shown(f"{one.tool}: {one.attack}: {WORDS[one.held]}"))
+    return found
+
+
+def lines(found: Sequence[Came]) -> Iterator[Text]:
+    """Each tool with the call that was tried, and below it what every attack came to."""
+    last = ""
+    for one in found:
+        head = f"{one.tool} ({one.workflow})"
+        if head != last:
+            call = "" if one.call is None else f", called with {json.dumps(one.call, ensure_ascii=False)}"
+            yield shown(head, "bold", lines=False).append_text(shown(call, "dim", lines=False))
+        last = head
+        line = shown(f"  {WORDS[one.held]:<16}", STYLES[one.held])
+        yield line.append_text(shown(f"{one.attack:<{WIDEST}}")).append_text(shown(one.why, lines=False))
+
+
+def summed(found: Sequence[Came], lost: Sequence[Came]) -> str:
+    """The end in one line."""
+    tools = len({(one.tool, one.workflow) for one in found})
+    absent = sum(one.held is None for one in found)
+    of = f"{len(found)} attacks on {tools} gated tool{'s' * (tools != 1)}"
+    apart = f", {absent} did not apply" if absent else ""
+    return f"{of}: {len(lost)} got through{apart}" if lost else f"{of}: none got through{apart}"
+
+
+def facts(one: Came) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in one.__struct_fields__}
