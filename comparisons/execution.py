@@ -8,6 +8,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import aclosing
 from datetime import UTC, datetime
 from functools import partial
 
@@ -17,6 +18,7 @@ from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.control_phase import Phase, carried, wanted
 from loopworth.comparisons.controls import Controlled
+from loopworth.comparisons.crew import Crew
 from loopworth.comparisons.endpoints import Endpoints, Open
 from loopworth.comparisons.faults import Faults
 from loopworth.comparisons.keeper import Keeper, unasked
@@ -37,6 +39,11 @@ from loopworth.workflows.compile import Compiled
 
 GRACE = 1.0
 """Seconds that runs in flight get to end when a comparison is cut short."""
+AHEAD_OF_A_CREW = 50
+"""Units that an arm is run ahead of what was read where others make the runs: what is under way then when it is settled
+was not needed."""
+MOST_AHEAD = 200
+"""The most runs that others are given at once then."""
 GIVE_UP = 5
 """Provider errors of an arm, without one answer, after which its endpoint counts as dead."""
 
@@ -55,8 +62,9 @@ class Execution:
         keep: bool,
         open: Open,
         keeper: Keeper,
+        crew: Crew | None = None,
     ) -> None:
-        self.comparison, self.watch, self.keep, self.keeper = comparison, watch, keep, keeper
+        self.comparison, self.watch, self.keep, self.keeper, self.crew = comparison, watch, keep, keeper, crew
         self.arms = {arm.name: arm for arm in comparison.arms}
         self.tasks = {task.id: task for task in comparison.tasks}
         self.order = plan(comparison, tuple(self.arms), comparison.repeats)
@@ -167,6 +175,8 @@ class Execution:
     async def through(self, due: Iterable[Planned], attempt: int, stage: Stage) -> None:
         """Make these runs, each lane in their order; whatever ends this early ends all that is in flight."""
         self.stage, self.stage_began = stage, self.elapsed()
+        if self.crew is not None and self.control is None:
+            due = await self.elsewhere(self.crew, list(due), attempt)
         self.lanes = laid(due, lambda planned: self.contender(planned.arm), self.endpoints)
         workers = [
             asyncio.ensure_future(self.work(lane, attempt))
@@ -208,7 +218,37 @@ class Execution:
             self.take(trial, lane)
             if cut():
                 return
-            self.give_up(trial, lane)
+            self.give_up(trial, lane.endpoints)
+
+    async def elsewhere(self, crew: Crew, due: list[Planned], attempt: int) -> list[Planned]:
+        """Have the crew make its part of these runs, wave after wave; what is left for this process."""
+        mine = [one for one in due if not crew.makes((one, attempt))]
+        theirs = [one for one in due if crew.makes((one, attempt))]
+        while not self.spent_out() and (wave := self.wave(crew, theirs, attempt)):
+            async with aclosing(crew.made([(one, attempt) for one in wave])) as made:
+                async for trial, left in made:
+                    self.left.setdefault(trial.planned, left)
+                    self.take(trial)
+                    self.give_up(trial, self.endpoints.of(self.arms[trial.arm]))
+                    if self.spent_out() or (self.stopping is not None and self.stopping.over):
+                        break
+            done = {(trial.planned, trial.attempt) for trial in self.trials}
+            theirs = [one for one in theirs if (one, attempt) not in done]
+        return mine
+
+    def wave(self, crew: Crew, due: list[Planned], attempt: int) -> list[Planned]:
+        """The next of these runs that are known to be needed, whatever those before them come to."""
+        if self.stopping is None or attempt:
+            return [one for one in due if self.alike.needs(one)]
+        found = list[Planned]()
+        ahead = {name: AHEAD_OF_A_CREW for name, arm in self.arms.items() if arm.log is None}
+        while len(found) < MOST_AHEAD and not self.stopping.over:
+            planned = self.stopping.due(ahead)
+            if planned is None or not crew.makes((planned, attempt)):
+                break
+            self.stopping.start(planned)
+            found.append(planned)
+        return found
 
     def due(self) -> list[Planned]:
         """The runs to make, and those to take from a log, which may lack some."""
@@ -316,7 +356,7 @@ class Execution:
         if trial.attempt == 0:
             self.done[trial.arm] += 1
 
-    def give_up(self, trial: Trial, lane: Lane) -> None:
+    def give_up(self, trial: Trial, endpoints: tuple[str, ...]) -> None:
         """End the comparison where an arm's endpoint has only ever failed."""
         if trial.exit != "provider_error":
             self.answered.add(trial.arm)
@@ -325,7 +365,7 @@ class Execution:
         failures = self.failures[trial.arm]
         if failures >= GIVE_UP and trial.arm not in self.answered:
             self.endpoint_failed = True
-            where = ", ".join(lane.endpoints)
+            where = ", ".join(endpoints)
             self.stopped = f"{where} failed the arm {trial.arm!r} {failures} times and never answered it: {trial.note}"
             raise Halted
 
@@ -372,15 +412,17 @@ async def compare(
     keep: bool = True,
     open: Open = open_model,
     keeper: Keeper | None = None,
+    crew: Crew | None = None,
 ) -> Result:
     """Run a comparison to its end. Cancelling it stops what is in flight within a second and *returns* what is done.
 
     `watch` is told of every step. `keep` keeps each run's answer, transcript and events in the result; a `keeper` makes
-    the runs, and may keep them elsewhere. Raises `models.Unavailable` where a model cannot be made ready, `Diverged`
-    where a replay does, `Fenced` where another process goes on with this comparison.
+    the runs, and may keep them elsewhere; a `crew` makes them, but for controls, in other processes. Raises
+    `models.Unavailable` where a model cannot be made ready, `Diverged` where a replay does, `Fenced` where another
+    process goes on with this comparison, and what the crew raises.
     """
     keeper = keeper or Keeper()
-    run, interrupted = Execution(comparison, watch, keep, unasked if keeper.replayed else open, keeper), False
+    run, interrupted = Execution(comparison, watch, keep, unasked if keeper.replayed else open, keeper, crew), False
     result: Result | None = None
     try:
         await run.prepare()

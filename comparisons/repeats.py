@@ -117,6 +117,13 @@ class Alike:
         """Whether a run need not be made."""
         return planned.repeat > 0 and planned.arm in self.shown
 
+    def needs(self, planned: Planned) -> bool:
+        """Whether a run has to be made whatever others come to."""
+        watched = self.watched.get(planned.arm)
+        if watched is None or not planned.repeat:
+            return not self.skips(planned)
+        return (planned.task, planned.repeat) in watched.left
+
 
 def prefix(comparison: Comparison) -> list[tuple[str, int]]:
     """The runs of an arm that can show it; none where there are too few tasks or repeats."""

@@ -17,6 +17,7 @@ from loopworth.cli import (
     comparisons,
     diagnosing,
     files,
+    fleet,
     inbox,
     kept,
     models,
@@ -62,6 +63,7 @@ app.command("draw", cls=Runs, short_help="Draw a workflow as a Mermaid flowchart
 app.command("schema")(files.schema)
 app.command("run", cls=Runs, short_help="Run a workflow once.")(runs.run)
 app.command("compare", cls=Runs, short_help="Run arms on the same tasks, and give a verdict.")(comparisons.compare)
+app.command("worker", cls=Runs, short_help="Make the runs of comparisons of a fleet.")(fleet.worker)
 app.command("plan", cls=Runs, short_help="What a comparison can show, and may cost.")(planning.plan)
 app.command("rescore", cls=Runs, short_help="Another score, price or rule for kept runs.")(rescoring.rescore)
 app.command("report", cls=Runs, short_help="A kept comparison as a page to forward.")(reporting.report)

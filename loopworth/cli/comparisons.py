@@ -38,6 +38,9 @@ def compare(
         int | None,
         typer.Option(min=1, metavar="N", help="Go on with the last comparison of this file on N more of its tasks."),
     ] = None,
+    fleet: Annotated[
+        bool, typer.Option("--fleet", help="Have the workers of the store make the runs (`loopworth worker`).")
+    ] = False,
     replay: Replayed = None,
     store: Place = None,
     no_store: Unkept = False,
@@ -47,6 +50,7 @@ def compare(
 ) -> None:
     """Run every arm on every task, interleaved, and print accuracy, cost, latency and the verdict side by side."""
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
+    from loopworth.cli.fleet import crew
     from loopworth.cli.keeping import extension, keeper_of, replayer
     from loopworth.cli.progress import followed
     from loopworth.comparisons.comparison import load
@@ -57,6 +61,8 @@ def compare(
         raise UserFault(f"{id}: one comparison file is run at a time; write --resume {id} to go on with a kept one")
     if resume and (no_store or replay):
         raise UserFault("--resume goes on with what the run store holds: leave out --no-store and --replay")
+    if fleet and (no_store or replay):
+        raise UserFault("--fleet keeps its runs in the run store: leave out --no-store and --replay")
     if extend is not None and (no_store or replay or resume or task is not None or limit is not None):
         raise UserFault("--extend goes on with the last comparison of this file as it was: leave out the other words")
     try:
@@ -76,8 +82,8 @@ def compare(
                 given, keeper = extension(comparison, kept, extend, keep)
             elif kept is not None:
                 given, keeper = keeper_of(comparison, kept, resume, id, keep, narrowed)
-            with followed() as watch:
-                result = await measure(given, watch=watch, keep=keep, keeper=keeper)
+            with crew(given, keeper, fleet, keep) as others, followed() as watch:
+                result = await measure(given, watch=watch, keep=keep, keeper=keeper, crew=others)
         trouble = kept is not None and kept.trouble is not None
         if result.id and not result.finished and not result.replayed:
             complain(f"kept as {result.id}: `loopworth compare {file} --resume` goes on with it")

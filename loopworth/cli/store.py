@@ -51,8 +51,14 @@ def migrate(store: Place = None) -> None:
         before = place.migrate()
     except (OSError, place.errors) as error:
         raise place.fault(error) from None
+    # Imported here: it imports this module.
+    from loopworth.cli.fleet import migrate_queue
+
+    queue = migrate_queue(place)
     done = {0: "made", VERSION: "up to date already"}.get(before, f"brought up to date from version {before}")
     output().print(shown(f"{place}: the tables are {done} (version {VERSION})"), soft_wrap=True)
+    if queue:
+        output().print(queue, soft_wrap=True)
 
 
 @contextmanager

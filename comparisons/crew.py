@@ -1,0 +1,22 @@
+"""Who makes the runs of a comparison elsewhere than in this process: a seam, with the fleet behind it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Protocol, TypeAlias
+
+from loopworth.comparisons.keeper import Due
+from loopworth.comparisons.trial import Left, Trial
+
+Came: TypeAlias = tuple[Trial, Left]
+"""A run that was made, and what it left."""
+
+
+class Crew(Protocol):
+    """Makes runs elsewhere."""
+
+    def makes(self, due: Due) -> bool:
+        """Whether it can make this run; the others are made here."""
+
+    def made(self, due: Sequence[Due]) -> AsyncGenerator[Came, None]:
+        """The runs as they end. Closing it calls off what has not begun."""

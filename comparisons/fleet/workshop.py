@@ -1,0 +1,177 @@
+"""Makes the runs of chunks in memory, as any comparison makes its runs; each is entered into the store when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from loopworth.comparisons.comparison import Comparison, load
+from loopworth.comparisons.endpoints import Open
+from loopworth.comparisons.execution import Execution
+from loopworth.comparisons.fleet.chunk import Chunk, Ordered
+from loopworth.comparisons.keeper import UNFINISHED, Due, Keeper, Outside, place
+from loopworth.comparisons.trial import Trial
+from loopworth.models import open_model
+from loopworth.runs.journal import MemoryJournal
+from loopworth.runs.kept import Kept, Score, now
+from loopworth.runs.outcome import Outcome
+from loopworth.runs.store import Store
+from loopworth.workflows.activation import activate
+from loopworth.workflows.compile import Compiled
+from loopworth.workflows.faults import WorkflowFault
+
+
+class Refused(Exception):
+    """A chunk cannot be made here; the text says why."""
+
+
+class Hand(Keeper):
+    """Makes each run in memory, and enters it whole."""
+
+    def __init__(self, store: Store, chunk: Chunk, file: str) -> None:
+        self.store, self.id, self.epoch, self.file = store, chunk.comparison, chunk.epoch, file
+        self.runs: dict[Due, str] = {}
+        self.under_way: dict[Due, tuple[Kept, MemoryJournal]] = {}
+
+    async def run(self, due: Due, workflow: Compiled, input: dict[str, Any], outside: Outside) -> Outcome:
+        planned, attempt = due
+        journal = MemoryJournal()
+        kept = Kept(
+            id=self.runs[due],
+            kind="trial",
+            name=workflow.name,
+            file=self.file,
+            began=now(),
+            parent=self.id,
+            input=input,
+            arm=planned.arm,
+            task=planned.task,
+            repeat=planned.repeat,
+            attempt=attempt,
+        )
+        self.under_way[due] = (kept, journal)
+        return await activate(workflow, input, outside({}), journal, kept.id)
+
+    def keep(self, trial: Trial, outcome: Outcome) -> None:
+        """What was cut short is made again elsewhere."""
+        kept, journal = self.under_way.pop((trial.planned, trial.attempt))
+        if trial.exit != "cancelled":
+            over = trial.exit not in UNFINISHED
+            score = Score(trial.right, trial.harmful, trial.remark, trial.route, trial.latency, trial.began)
+            self.store.enter(kept, journal.records, outcome, score, over=over, parent_epoch=self.epoch)
+
+
+class Bench:
+    """One comparison as this worker has it: its files checked, its models open."""
+
+    def __init__(self, execution: Execution, hand: Hand) -> None:
+        self.execution, self.hand = execution, hand
+        self.chunks = 0
+
+    async def make(self, chunk: Chunk, one: Ordered) -> None:
+        """A run, unless it was called off."""
+        due = (one.planned, one.attempt)
+        self.hand.runs[due] = chunk.run(one)
+        try:
+            await self.execution.trial(*due)
+        finally:
+            for found in (self.hand.runs, self.hand.under_way):
+                found.pop(due, None)
+            self.execution.left.pop(one.planned, None)
+            self.execution.flying.pop(one.planned, None)
+
+
+class Workshop:
+    """Makes chunks of any comparison whose files are in `project`, with so many runs under way at once."""
+
+    def __init__(self, store: Store, project: Path, concurrency: int, open: Open = open_model) -> None:
+        self.store, self.project, self.open = store, project, open
+        self.slots = asyncio.Semaphore(concurrency)
+        self.benches: dict[tuple[str, int], asyncio.Task[Bench]] = {}
+
+    async def make(self, chunk: Chunk) -> dict[str, Any]:
+        """Make what is not there yet of a chunk; how many runs that was, or why it is refused."""
+        try:
+            bench = await self.bench(chunk)
+        except Refused as why:
+            return {"refused": str(why)}
+        bench.chunks += 1
+        try:
+            due = await asyncio.to_thread(self.missing, chunk)
+            width = asyncio.Semaphore(chunk.width)
+            async with asyncio.TaskGroup() as group:
+                for one in due:
+                    group.create_task(self.in_turn(bench, chunk, one, width))
+            await asyncio.to_thread(self.settled)
+        finally:
+            bench.chunks -= 1
+        return {"made": len(due)}
+
+    async def in_turn(self, bench: Bench, chunk: Chunk, one: Ordered, width: asyncio.Semaphore) -> None:
+        async with width, self.slots:
+            await bench.make(chunk, one)
+
+    def missing(self, chunk: Chunk) -> list[Ordered]:
+        """The runs of a chunk that are not in the store: of one that is made again, what it lacks."""
+        asked = "select arm, task, repeat, attempt from trial where comparison = ?"
+        there = {tuple(row) for row in self.store.shelf().select(asked, [chunk.comparison])}
+        return [one for one in chunk.runs if (one.arm, one.task, one.repeat, one.attempt) not in there]
+
+    def settled(self) -> None:
+        """All that was made is in the store. Raises StoreFault where it could not be."""
+        self.store.wait(self.store.submit(None))
+        if self.store.trouble is not None:
+            raise self.store.trouble
+
+    async def bench(self, chunk: Chunk) -> Bench:
+        """The bench of a comparison, set up by whichever chunk comes first."""
+        key = (chunk.comparison, chunk.epoch)
+        if key not in self.benches:
+            await self.tidy()
+            self.benches[key] = asyncio.ensure_future(self.set_up(chunk))
+        try:
+            return await asyncio.shield(self.benches[key])
+        except Refused:
+            self.benches.pop(key, None)
+            raise
+
+    async def set_up(self, chunk: Chunk) -> Bench:
+        comparison = self.loaded(chunk)
+        hand = Hand(self.store, chunk, place(comparison))
+        execution = Execution(comparison, None, False, self.open, hand)
+        await execution.prepare()
+        began = (datetime.now(UTC) - datetime.fromisoformat(chunk.began)).total_seconds()
+        execution.start = time.monotonic() - began
+        return Bench(execution, hand)
+
+    def loaded(self, chunk: Chunk) -> Comparison:
+        """The comparison as it is here. Raises Refused where it is not what was sent."""
+        file = self.project / chunk.file
+        try:
+            comparison = load(file, whole=True)
+        except (OSError, WorkflowFault) as why:
+            raise Refused(f"{file} cannot be read by a worker: {why}") from None
+        if other := differing(chunk.files, comparison.files):
+            raise Refused(f"a worker has other files than the comparison was sent with: {', '.join(other)}")
+        return comparison
+
+    async def tidy(self) -> None:
+        """Close what no chunk is under way of."""
+        for key, task in list(self.benches.items()):
+            if task.done() and not task.cancelled() and not task.exception() and not task.result().chunks:
+                del self.benches[key]
+                await task.result().execution.close()
+
+    async def close(self) -> None:
+        for task in self.benches.values():
+            if task.done() and not task.cancelled() and not task.exception():
+                await task.result().execution.close()
+
+
+def differing(sent: Mapping[str, str], here: Mapping[str, str]) -> list[str]:
+    """The files that are not the same."""
+    return sorted(name for name in sent.keys() | here.keys() if sent.get(name) != here.get(name))
