@@ -32,7 +32,7 @@ class Server:
             command, cwd=ROOT, env=environ, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
 
-    def life(self, id: str, name: str = "1", fatal: int | None = None) -> int:
+    def life(self, id: str, name: str = "1", fatal: int | str | None = None) -> int:
         """How one life of a run ended: 0, or what killed it."""
         what = {"folder": str(self.folder), "place": self.place, "id": id, "name": name, "fatal": fatal}
         assert self.process.stdin is not None

@@ -121,14 +121,15 @@ KINDS = {"intent", "tool", "model", "limit"}
 
 
 class Switch:
-    """Ends the process at its n-th boundary, by SIGKILL; `passed` are the names of all that it came past."""
+    """Ends the process at its n-th boundary, or at one of this name, by SIGKILL; `passed` are the names of all that it
+    came past."""
 
-    def __init__(self, fatal: int | None = None) -> None:
+    def __init__(self, fatal: int | str | None = None) -> None:
         self.fatal, self.passed = fatal, list[str]()
 
     def at(self, boundary: str) -> None:
         self.passed.append(boundary)
-        if len(self.passed) == self.fatal:
+        if self.fatal in (len(self.passed), boundary):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -196,7 +197,9 @@ class Speaker(ScriptedModel):
 class Life:
     """One process' share of a run: where it counts, and what may end it."""
 
-    def __init__(self, folder: pathlib.Path, place: str, id: str, name: str = "1", fatal: int | None = None) -> None:
+    def __init__(
+        self, folder: pathlib.Path, place: str, id: str, name: str = "1", fatal: int | str | None = None
+    ) -> None:
         self.folder, self.place, self.id, self.name, self.switch = folder, place, id, name, Switch(fatal)
 
     def log(self, line: str, kind: str = "log") -> None:
