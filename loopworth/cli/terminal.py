@@ -29,10 +29,14 @@ def headed(name: str, value: Text) -> Text:
 
 
 class Aside:
-    """Stands in for standard output while code of a user's runs: what a tool prints goes to standard error."""
+    """Stands in for standard output while code of a user's runs: what a tool prints goes to standard error, without the
+    secrets in it."""
 
     def __init__(self, results: TextIO) -> None:
         self.results = results
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(hide(text))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(sys.stderr, name)

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.cli.terminal import output, shown, write_json
+from loopworth.cli.terminal import aside, output, shown, write_json
 from loopworth.runs.characters import UNSAFE, safe
+from loopworth.runs.secrets import learn
 
 CLEAR = "\x1b[2J\x1b[31mgone\x1b[0m"
 
@@ -48,3 +49,12 @@ def test_json_output_is_ascii_and_valid(capsys: pytest.CaptureFixture[str]) -> N
     assert text.isascii()
     assert all(c.isprintable() or c == "\n" for c in text)
     assert json.loads(text) == {"a": f"{CLEAR}\x7f\x9b\u202e", "b": [None, 1.5], "c": {"1": "x"}}
+
+
+def test_what_a_tool_prints_goes_aside_without_secrets(capsys: pytest.CaptureFixture[str]) -> None:
+    """Standard output holds the results alone, and a log of either shows no key."""
+    learn("sk-1234567890")
+    with aside():
+        print("the key is", "sk-1234567890")
+        print({"key": "sk-1234567890"}, end="")
+    assert tuple(capsys.readouterr()) == ("", "the key is ***\n{'key': '***'}")
