@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -31,6 +32,14 @@ SHOWN = ("loopworth", "openai", "instructor", "pydantic", "jinja2", "scipy", "nu
 def to_json(result: Result) -> bytes:
     """Specification, provenance, order, every trial, all figures and the verdict, as UTF-8 JSON."""
     return bytes(encoded(hide(document(result))))
+
+
+def read(document: bytes) -> dict[str, Any]:
+    """What `to_json` wrote, also with halves of surrogate pairs, which msgspec does not read. Raises ValueError."""
+    try:
+        return dict(msgspec.json.decode(document))
+    except msgspec.DecodeError:
+        return dict(json.loads(document))
 
 
 def document(result: Result) -> dict[str, Any]:

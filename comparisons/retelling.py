@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison, load
-from loopworth.comparisons.export import to_json
+from loopworth.comparisons.export import read, to_json
 from loopworth.comparisons.extension import staged
 from loopworth.comparisons.keeper import changed, due_of, trial_of
 from loopworth.comparisons.rescoring import Again, Trials, folded
@@ -72,7 +71,7 @@ def told(shelf: Trials, before: Kept, file: str | None = None) -> tuple[Result, 
     comparison = as_begun(load(file or before.file), before)
     try:
         result = retold(comparison, shelf, before)
-        found = named(json.loads(to_json(result)), shelf, before.id)
+        found = named(read(to_json(result)), shelf, before.id)
     finally:
         if comparison.own_score is not None:
             comparison.own_score.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,8 +11,9 @@ import typer
 from loopworth.cli.status import OUTSIDE, UserFault
 from loopworth.cli.store import Place, found_run
 from loopworth.cli.terminal import complain, output, write_json
+from loopworth.runs import recording
 from loopworth.runs.kept import Kept, Query
-from loopworth.runs.recording import Recording, RecordingFault, read
+from loopworth.runs.recording import Recording, RecordingFault
 from loopworth.runs.shelf import Shelf
 
 if TYPE_CHECKING:
@@ -85,13 +85,15 @@ def told(id: str, place: str | None, file: str | None) -> tuple[Result | None, d
 
 def document(path: Path) -> dict[str, Any]:
     """What `loopworth compare --json` wrote."""
+    from loopworth.comparisons.export import read
+
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = read(path.read_bytes())
     except FileNotFoundError:
         raise UserFault(f"{path}: there is no such file") from None
-    except ValueError as why:
+    except (ValueError, TypeError) as why:
         raise UserFault(f"{path}: this is no JSON: {why}") from None
-    if not isinstance(found, dict) or not {"comparison", "arms", "trials", "verdict"} <= found.keys():
+    if not {"comparison", "arms", "trials", "verdict"} <= found.keys():
         raise UserFault(f"{path}: this is no comparison, as `loopworth compare --json` writes it")
     return found
 
@@ -110,7 +112,7 @@ def filed(name: str) -> tuple[Trials, Kept]:
 
 def recorded(name: str) -> tuple[Recording, ...]:
     try:
-        found = read(name)
+        found = recording.read(name)
     except RecordingFault as fault:
         raise UserFault(str(fault)) from None
     except FileNotFoundError:
@@ -134,7 +136,7 @@ def kept(shelf: Shelf, id: str) -> tuple[Shelf, Kept]:
 
 def pages(result: Result, place: str | None, html: Path | None, markdown: Path | None) -> None:
     """The pages of a comparison that was just run; its trials are named where they are kept."""
-    from loopworth.comparisons.export import to_json
+    from loopworth.comparisons.export import read, to_json
     from loopworth.comparisons.retelling import named
 
     if html is None and markdown is None:
@@ -142,7 +144,7 @@ def pages(result: Result, place: str | None, html: Path | None, markdown: Path |
     if result.interrupted:
         complain("no report is written of a part: `loopworth report` does so")
         return
-    found = json.loads(to_json(result))
+    found = read(to_json(result))
     write(named(found, Shelf(place), result.id) if result.id and not result.replayed else found, html, markdown, None)
 
 

@@ -1,0 +1,104 @@
+"""How long the HTML report of a big comparison takes, and how big it is: 10,000 tasks, 3 arms.
+
+    python bench/reporting.py [--tasks 10000] [--output FILE]
+
+The comparison is made up; its figures and verdict are those that loopworth finds. The clock runs from the JSON of
+the comparison, with every transcript, to the bytes of the page, Altair's loading and charts included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
+from typing import Any
+
+from loopworth.comparisons.comparison import Comparison, load
+from loopworth.comparisons.export import read, to_json
+from loopworth.comparisons.result import Result, settled
+from loopworth.comparisons.schedule import Planned, plan
+from loopworth.comparisons.scores import Score
+from loopworth.comparisons.trace import traced
+from loopworth.comparisons.trial import Trial, tried
+from loopworth.runs.events import ModelCalled
+from loopworth.runs.outcome import Outcome, Said
+from loopworth.runs.usage import Usage
+
+ARMS = {"pipeline": 0.62, "router": 0.70, "agent": 0.78}
+WORKFLOW = """\
+workflow: {name}
+shape: pipeline
+input: {{question: str}}
+steps:
+  - {{id: said, set: "{{{{ question }}}}"}}
+answer: "{{{{ said }}}}"
+"""
+
+
+def comparison(folder: Path, tasks: int) -> Comparison:
+    for name in ARMS:
+        (folder / f"{name}.yaml").write_text(WORKFLOW.format(name=name), "utf-8")
+    rows = ({"id": f"t{k:05}", "question": f"q{k}", "expected": f"a{k}", "hops": k % 4 + 1} for k in range(tasks))
+    (folder / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    arms = "".join(f"  {name}: {{workflow: {name}.yaml}}\n" for name in ARMS)
+    file = folder / "comparison.yaml"
+    head = "comparison: big\ntasks: tasks.jsonl\nscore: equals\ngroup_by: hops\nseed: 7\narms:\n"
+    file.write_text(head + arms, "utf-8")
+    return load(file)
+
+
+def result(of: Comparison) -> Result:
+    """Every arm on every task, and the verdict on that."""
+    chance, order = random.Random(of.seed), plan(of, tuple(ARMS), 1)
+    trials = tuple(trial(chance, planned) for planned in order)
+    found = Result(of, order, trials, "2026-11-30T00:00:00+00:00", 3600.0, id="0123456789")
+    return replace(found, verdict=settled(of, found.final))
+
+
+def trial(chance: random.Random, planned: Planned) -> Trial:
+    """A run of a few turns, right as often as its arm."""
+    expected, turns = f"a{int(planned.task[1:])}", chance.randint(1, 4)
+    right = chance.random() < ARMS[planned.arm]
+    answer, seconds = expected if right else "I do not know.", chance.lognormvariate(0, 0.6)
+    usage = Usage(200 * turns, 40, usd=0.0004 * turns)
+    events = [
+        ModelCalled(f"{turn}/ask", "vllm/made-up", usage, began=turn * seconds, seconds=seconds)
+        for turn in range(1, turns + 1)
+    ]
+    texts = [("system", "Answer the question with one word."), ("user", f"What is {planned.task}?")]
+    texts += [("assistant" if k % 2 else "tool", f"turn {k}: {chance.random()} " * 12) for k in range(2 * turns)]
+    said = [Said("", {"role": role, "content": text}) for role, text in (*texts, ("assistant", answer))]
+    outcome = Outcome(answer, "success", events=events, transcript=said, seconds=turns * seconds)
+    return tried(planned, outcome, Score(right), trace=traced(outcome))
+
+
+def page(found: dict[str, Any]) -> str:
+    """The page, with all that is loaded for it."""
+    from loopworth.comparisons.pages.charts import charts, inline
+    from loopworth.comparisons.pages.html import html
+
+    return html(found, drawings={name: inline(chart, name) for name, chart in charts(found).items()})
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description="How long the HTML report takes, and how big it is.")
+    words.add_argument("--tasks", type=int, default=10_000)
+    words.add_argument("--output", type=Path)
+    given = words.parse_args()
+    with TemporaryDirectory() as folder:
+        document = to_json(result(comparison(Path(folder), given.tasks)))
+    began, cpu = perf_counter(), process_time()
+    made = page(read(document)).encode()
+    seconds, busy = perf_counter() - began, process_time() - cpu
+    if given.output:
+        given.output.write_bytes(made)
+    print(f"{given.tasks:,} tasks x {len(ARMS)} arms, {len(document) / 1e6:.1f} MB of JSON")
+    print(f"page: {len(made) / 1e6:.2f} MB (at most 8), {seconds:.2f} s (at most 5), {busy:.2f} s of them CPU")
+
+
+if __name__ == "__main__":
+    main()
