@@ -12,7 +12,7 @@ from loopworth.runs.shelf import Shelf
 from loopworth.runs.standing import Standing, standings
 from loopworth.runs.store import Store
 from loopworth.runs.world import Decision
-from tests.runs.storing import BEGAN, chat, kept
+from tests.runs.storing import BEGAN, kept
 from tests.web.kit import Shop, browsing, settled
 
 LIVE = ("data-live", 'http-equiv="refresh"')
@@ -33,9 +33,17 @@ def compared(shop: Shop) -> str:
     for n, (arm, right) in enumerate([("loop", True), ("loop", False), ("loop", None), ("pipe", None)], 1):
         journal = store.begin(kept(f"c1.{n}", kind="trial", parent="c1", arm=arm, task=f"t{n}", repeat=1, attempt=1))
         if right is not None:
-            store.finish(journal, chat(journal, "hi", replies=("hi",)), Score(right))
+            store.finish(journal, Outcome("hi"), Score(right))
     store.close()
     return "c1"
+
+
+def made_one_more(shop: Shop) -> None:
+    """Another run of it ends."""
+    store = Store(shop.home)
+    journal = store.resume("c1.3")
+    store.finish(journal, Outcome("hi"), Score(True))
+    store.close()
 
 
 def test_a_run_is_told_step_by_step_with_its_costs(shop: Shop) -> None:
