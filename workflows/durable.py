@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -16,12 +17,12 @@ from typing import Any
 
 from loopworth.models.doubts import Doubts
 from loopworth.runs import approvals
+from loopworth.runs.database import InUse, StoreFault
 from loopworth.runs.journal import Record
 from loopworth.runs.kept import Kept, now
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.parking import Parking
 from loopworth.runs.store import Store, new_id
-from loopworth.runs.stored_journal import StoredJournal
 from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
@@ -56,19 +57,32 @@ async def go_on(
     `live` is what `Live` takes. Raises InUse where another process does so, Changed, Fenced, Diverged, and LookupError
     where there is nothing to go on with.
     """
-    while True:
-        with store.home.occupied(id):
-            kept = unended(store, id)
-            unchanged(kept, compiled)
-            approvals.expire(store, wall(), id)
-            journal = store.resume(id)
-            take_up(models, journal.records)
-            world = Parking(models, store, journal, wall, doubts=Doubts(models), **live)
-            outcome = await activate(compiled, kept.input, world, journal, id)
-            end(store, journal, outcome)
+    outcome = await activation(store, id, compiled, models, wall, **live)
+    while outcome.exit == "waiting" and not store.failed and id in approvals.ready(store.shelf()):
+        try:
+            outcome = await activation(store, id, compiled, models, wall, **live)
+        except InUse:  # whoever decided goes on with it
+            break
+    return outcome
+
+
+async def activation(
+    store: Store, id: str, compiled: Compiled, models: Mapping[str, Any], wall: Callable[[], datetime], **live: Any
+) -> Outcome:
+    """One activation of a run; no other process has one of it meanwhile. Where the store fails, its outcome is told and
+    not kept."""
+    with store.home.occupied(id):
+        kept = unended(store, id)
+        unchanged(kept, compiled)
+        approvals.expire(store, wall(), id)
+        journal = store.resume(id)
+        take_up(models, journal.records)
+        world = Parking(models, store, journal, wall, doubts=Doubts(models), **live)
+        outcome = await activate(compiled, kept.input, world, journal, id)
+        store.finish(journal, outcome, over=outcome.exit not in AT_REST)
+        with suppress(StoreFault):
             store.shelf()  # it is written before another may go on
-        if outcome.exit != "waiting" or id not in approvals.ready(store.shelf()):
-            return outcome
+        return outcome
 
 
 def take_up(models: Mapping[str, Any], records: Mapping[str, Record]) -> None:
@@ -77,11 +91,6 @@ def take_up(models: Mapping[str, Any], records: Mapping[str, Record]) -> None:
         if hasattr(model, "take_up"):
             asked = [(id, json.loads(one.request)) for id, one in records.items() if one.kind == "model"]
             model.take_up([id for id, request in asked if request["model"] == key])
-
-
-def end(store: Store, journal: StoredJournal, outcome: Outcome) -> None:
-    """Enter how an activation ended."""
-    store.finish(journal, outcome, over=outcome.exit not in AT_REST)
 
 
 def unended(store: Store, id: str) -> Kept:

@@ -75,7 +75,8 @@ class Durable:
             with open_store(self.store, False) as store, told():
                 assert store is not None
                 id, outcome = await made(store)
-                asked.extend(one for one in of_run(store.shelf(), id) if one.state == "waiting")
+                if not store.failed:
+                    asked.extend(one for one in of_run(store.shelf(), id) if one.state == "waiting")
             trouble = store.trouble is not None
             return id, outcome
 

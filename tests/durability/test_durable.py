@@ -215,6 +215,49 @@ def test_a_decision_while_the_run_is_under_way_is_gone_on_with(shop: Shop) -> No
     assert (outcome.exit, shop.called) == ("success", ["pay Ann 1"])
 
 
+def test_a_decision_that_another_process_goes_on_with_is_left_to_it(shop: Shop) -> None:
+    """Who decides has the run by the time that this process looks again: it ends as it was, waiting."""
+    id = shop.begin()
+    taken: list[Any] = []
+
+    class Elsewhere(Place):
+        def occupied(self, run: str) -> Any:
+            taken.append(run)
+            if len(taken) > 1:
+                raise InUse(run)
+            return self.inner.occupied(run)
+
+    def look(code: str) -> str:
+        """Look."""
+        deadline = time.monotonic() + 30
+        while not [one for one in approvals.waiting(shop.store.shelf()) if one.run == id]:
+            assert time.monotonic() < deadline
+        shop.decide(id, "approve")
+        return "here"
+
+    calls = {"calls": [*PAY["calls"], {"tool": "look", "arguments": {"code": "A"}}]}
+    tools = {**shop.tools(), "look": {"python": look, "effect": "read", "inline": False}}
+    store = Store(Elsewhere(shop.store.home, Switch()))  # type: ignore[arg-type]  # it is one by its attributes
+    compiled = loopworth.compile(shop.file, tools=tools)
+    given = {"ollama/m": ScriptedModel([calls, "done"])}
+    outcome = asyncio.run(loopworth.resume(store, id, compiled, models=given))
+    store.close()
+    assert (outcome.exit, len(taken), shop.called) == ("waiting", 2, [])
+    assert approvals.ready(shop.store.shelf()).count(id) == 1
+
+
+def test_what_was_made_is_told_where_the_store_fails(tmp_path: pathlib.Path) -> None:
+    """The disk is full: what was paid is not lost to the caller, and the store says why it is not kept."""
+    store = Store(tmp_path / "full.db")
+    shop = Shop(tmp_path, store)
+    id = shop.begin()
+    store.wait(store.submit(lambda db: db.execute("pragma max_page_count=1")))
+    outcome = shop.resume(id, "x" * 200_000)
+    assert (outcome.exit, len(outcome.answer)) == ("success", 200_000)
+    assert "the disk is full" in str(store.trouble)
+    store.close()
+
+
 @pytest.mark.parametrize(
     ("what", "old", "new", "says"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pathlib
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from loopworth.runs.kept import Query, Score
 from loopworth.runs.outcome import Fenced, Outcome
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store, new_id
-from tests.runs.storing import chat, kept, put, record
+from tests.runs.storing import chat, kept, put, record, stored
 
 
 def test_a_run_is_kept_gone_on_with_and_read_on_both(place: str) -> None:
@@ -110,3 +111,78 @@ def test_two_stores_write_to_one_database(place: str) -> None:
     for store in stores:
         store.close()
     assert [len(Shelf(place).records(f"{name}{k}{n}")) for k in range(2) for n in range(3)] == [20] * 6
+
+
+def test_careful_work_is_on_the_disk_itself(place: str) -> None:
+    """An intent and a decision wait for the disk, other effects for the operating system, or the server, only."""
+    store = Store(place)
+    asked = "pragma synchronous" if not place.startswith("postgres") else "show synchronous_commit"
+    ask = lambda db: db.execute(asked).fetchall()[0][0]
+    how = [store.wait(store.submit(ask, careful)) for careful in (False, True, False)]
+    assert how in ([1, 2, 1], ["off", "on", "off"])
+    store.close()
+
+
+def test_no_activation_takes_over_while_an_older_one_writes(postgres: str) -> None:
+    """An effect holds its run until it is committed: a takeover waits for it, and is not overlooked by it."""
+    store, id = Store(postgres), new_id()
+    journal = store.begin(kept(id))
+    store.shelf()
+    one, other = home(postgres).writing(), home(postgres).writing()
+    one.begin(careful=False)
+    assert journal.row("1/ask", record(), None)(one) == 1
+    other.execute("set lock_timeout to '50ms'")
+    with pytest.raises(home(postgres).errors, match="lock timeout"):
+        other.execute("update run set epoch = epoch + 1 where id = ?", (id,))
+    one.commit()
+    other.execute("update run set epoch = epoch + 1 where id = ?", (id,))
+    for connection in (one, other):
+        connection.close()
+    store.close()
+
+
+OLDER = """
+alter table run drop column source;
+alter table approval drop column n;
+alter table approval drop column asked;
+drop table ballot
+"""
+
+
+def older(store: Store, place: str) -> None:
+    """Make the tables those of the first version."""
+
+    def work(db: Any) -> None:
+        for statement in OLDER.split(";"):
+            db.execute(statement)
+        db.execute("update loopworth set version = 1" if place.startswith("postgres") else "pragma user_version = 1")
+
+    store.wait(store.submit(work))
+    store.close()
+
+
+def test_a_file_of_the_first_version_is_read_and_written_as_any(tmp_path: pathlib.Path) -> None:
+    """It is brought up to date by whoever comes first, a reader too, with all that it holds."""
+    for first in (Shelf, Store):
+        store = stored(tmp_path / first.__name__, "one")
+        older(store, str(store.path))
+        first(store.path)
+        again = Store(store.path)
+        assert (again.shelf().run("a1").exit, again.shelf().run("a1").source) == ("success", None)
+        assert again.shelf().select("select count(*) from ballot") == [(0,)]
+        again.close()
+
+
+def test_a_database_of_the_first_version_wants_to_be_migrated(postgres: str) -> None:
+    """It says so, and nothing is changed until then; migrated, it holds what it held."""
+    from tests.durability.places import fresh
+
+    with fresh(postgres) as address:
+        where = home(address)
+        assert where.migrate() == 0
+        store = Store(address)
+        store.begin(kept("a1"))
+        older(store, address)
+        with pytest.raises(StoreFault, match="is older than this loopworth: `loopworth store migrate"):
+            Shelf(address)
+        assert (where.migrate(), Shelf(address).run("a1").name) == (1, "w")
