@@ -1,0 +1,183 @@
+"""`loopworth report`, and the pages of `loopworth compare`."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+
+import pytest
+
+from tests.cli.kit import command
+from tests.cli.test_comparisons import COMPARISON, GUESS, doubles
+from tests.comparisons.reported import Page
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def told(*words: str | pathlib.Path) -> dict[str, object]:
+    done = command("report", *words, "--json")
+    assert done.exit_code == 0, done.output
+    return dict(json.loads(done.stdout))
+
+
+def compared(folder: pathlib.Path) -> dict[str, object]:
+    done = command("compare", doubles(folder), "--json")
+    assert done.exit_code == 0, done.output
+    return dict(json.loads(done.stdout))
+
+
+def figures(found: dict[str, object]) -> dict[str, object]:
+    """What a report has in common with what `compare` printed: made again, it is only told as recorded."""
+    arms = [
+        {key: arm[key] for key in ("arm", "accuracy", "usd", "tokens", "latency", "exits")} for arm in found["arms"]
+    ]  # type: ignore[attr-defined]
+    trials = [[t[key] for key in ("arm", "task", "answer", "right", "transcript", "seconds")] for t in found["trials"]]  # type: ignore[attr-defined]
+    verdict = {**found["verdict"], "arms": None}  # type: ignore[dict-item]
+    return {"arms": arms, "trials": sorted(map(str, trials)), "verdict": verdict, "order": found["order"]}
+
+
+def test_a_kept_comparison_is_reported_as_it_was(tmp_path: pathlib.Path) -> None:
+    """The newest one: figures, trials, transcripts and verdict; nothing is run."""
+    before = compared(tmp_path)
+    after = told()
+    assert figures(after) == figures(before)
+    assert after["usd"] == 0
+    assert all(trial["run"].startswith(str(after["replayed"])) for trial in after["trials"])  # type: ignore[attr-defined]
+
+
+def test_exported_runs_are_reported_like_kept_ones(tmp_path: pathlib.Path) -> None:
+    """One comparison of a .jsonl file; and a .json file that `compare --json` wrote."""
+    compared(tmp_path)
+    assert command("runs", "export", "--output", "all.jsonl").exit_code == 0
+    assert figures(told("all.jsonl")) == figures(told("last"))
+    (tmp_path / "found.json").write_text(command("report", "--json").stdout)
+    assert told("found.json") == told()
+
+
+def test_the_pages_are_written_and_told(tmp_path: pathlib.Path) -> None:
+    """HTML with charts, Markdown, charts as files of safe names, into folders that are made."""
+    compared(tmp_path)
+    done = command("report", "--html", "out/r.html", "--markdown", "out/r.md", "--svg", "out/svg", "--png", "out/png")
+    assert done.exit_code == 0, done.output
+    assert done.stdout == ""
+    page = Page((tmp_path / "out/r.html").read_text("utf-8"))
+    assert "svg" in {tag for tag, _ in page.elements}
+    assert page.text.count("loopworth runs show") == 2 * sum(tag == "summary" for tag, _ in page.elements) - 2
+    assert (tmp_path / "out/r.md").read_text("utf-8").startswith("**Verdict: better** — double keeps the place")
+    names = {path.name for path in (tmp_path / "out").rglob("*.*")}
+    assert {"differences.svg", "latency.png"} <= names
+    assert not any(name.endswith(".part") for name in names)
+
+
+def test_a_comparison_writes_its_pages_when_it_ends(tmp_path: pathlib.Path) -> None:
+    """The table as ever, and the files."""
+    done = command("compare", doubles(tmp_path), "--html", "r.html", "--markdown", "r.md")
+    assert done.exit_code == 0, done.output
+    assert "paired differences" in done.stdout
+    text = Page((tmp_path / "r.html").read_text("utf-8")).text
+    assert "loopworth runs show" in text
+    assert "Twice 7?" in text
+    assert "**Verdict: better**" in (tmp_path / "r.md").read_text("utf-8")
+
+
+def test_without_a_file_the_table_is_printed(tmp_path: pathlib.Path) -> None:
+    """The same as `compare` printed but for where the figures are from."""
+    before = command("compare", doubles(tmp_path)).stdout
+    after = command("report").stdout
+    assert "verdict: better" in after
+    assert set(before.splitlines()) - set(after.splitlines()) == set()
+
+
+def test_files_that_changed_since_change_no_cost_and_are_named(tmp_path: pathlib.Path) -> None:
+    """An old report is made again with what its runs cost then; the page says which files are others now."""
+    priced = GUESS.replace("name: scripted", "name: scripted, price: {input: 1.0, output: 12.0}")
+    file = doubles(tmp_path)
+    (tmp_path / "guess.yaml").write_text(priced, "utf-8")
+    assert command("compare", file).exit_code == 0
+    before = told()
+    (tmp_path / "guess.yaml").write_text(priced.replace("12.0", "9.0"), "utf-8")
+    after = told()
+    assert figures(after) == figures(before)
+    assert after["provenance"]["files"] == before["provenance"]["files"]  # type: ignore[index]
+    assert "guess.yaml changed since it was run" in after["warnings"][0]  # type: ignore[index]
+    assert "changed" not in str(before["warnings"])
+
+
+def test_a_rule_that_changed_is_told(tmp_path: pathlib.Path) -> None:
+    """The verdict is then that of the files as they are."""
+    file = doubles(tmp_path)
+    assert command("compare", file).exit_code == 0
+    file.write_text(COMPARISON.replace("min_gain: 0.10", "min_gain: 0.90"), "utf-8")
+    assert "the verdict is by the rule that the files have now" in str(told()["warnings"])
+
+
+def test_files_that_are_elsewhere_are_named_by_a_word(tmp_path: pathlib.Path) -> None:
+    """A recording of another machine."""
+    compared(tmp_path)
+    (tmp_path / "moved").mkdir()
+    for path in (*tmp_path.glob("*.yaml"), *tmp_path.glob("*.jsonl"), *tmp_path.glob("*.py")):
+        path.rename(tmp_path / "moved" / path.name)
+    lost = command("report")
+    assert lost.exit_code == 2
+    assert "is not there any more: write --comparison FILE" in lost.stderr
+    assert told("--comparison", "moved/comparison.yaml")["comparison"] == "doubles"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("last", "no comparison is kept"),
+        ("none.jsonl", "there is no such file"),
+        ("none.json", "there is no such file"),
+        ("odd.json", "this is no comparison"),
+        ("list.json", "this is no"),
+        ("broken.json", "this is no JSON"),
+        ("empty.jsonl", "it holds no one comparison, but none"),
+    ],
+)
+def test_what_is_no_comparison_is_said(tmp_path: pathlib.Path, name: str, said: str) -> None:
+    """With status 2, and in a sentence."""
+    for file, text in {"odd.json": "{}", "list.json": "[1]", "broken.json": "{", "empty.jsonl": ""}.items():
+        (tmp_path / file).write_text(text, "utf-8")
+    (tmp_path / "hello.yaml").write_text(
+        'workflow: hello\nshape: pipeline\ninput: {}\nsteps: [{id: said, set: hi}]\nanswer: "{{ said }}"\n', "utf-8"
+    )
+    assert command("run", "hello.yaml").exit_code == 0
+    done = command("report", name)
+    assert done.exit_code == 2, done.output
+    assert said in done.stderr
+
+
+def test_a_run_is_no_comparison(tmp_path: pathlib.Path) -> None:
+    compared(tmp_path)
+    trial = str(told()["trials"][0]["run"])  # type: ignore[index]
+    done = command("report", trial)
+    assert (done.exit_code, "this is no comparison" in done.stderr) == (2, True)
+
+
+def test_without_the_extra_a_page_has_no_charts_and_says_how_to_get_them(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page is written all the same; a file of a chart cannot be."""
+    compared(tmp_path)
+    monkeypatch.setitem(sys.modules, "altair", None)
+    monkeypatch.delitem(sys.modules, "loopworth.comparisons.pages.charts", raising=False)
+    monkeypatch.delattr("loopworth.comparisons.pages.charts", raising=False)
+    done = command("report", "--html", "r.html")
+    assert done.exit_code == 0, done.output
+    assert "pip install 'loopworth[report]'" in done.stderr
+    assert "svg" not in {tag for tag, _ in Page((tmp_path / "r.html").read_text("utf-8")).elements}
+    assert command("report", "--svg", "out").exit_code == 2
+
+
+def test_a_file_that_cannot_be_written_is_said(tmp_path: pathlib.Path) -> None:
+    """Status 3, and no half of a file."""
+    compared(tmp_path)
+    (tmp_path / "file").write_text("")
+    done = command("report", "--markdown", "file/r.md")
+    assert done.exit_code == 3
+    assert "cannot be written" in done.stderr

@@ -1,0 +1,163 @@
+"""The HTML report: what stands in it, in which order, and that nothing in it is more than text."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pathlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopworth.comparisons.pages import html as pages
+from loopworth.comparisons.pages.charts import charts, inline
+from loopworth.comparisons.pages.disagreements import disagreements, final, sides
+from loopworth.comparisons.pages.html import html
+from tests.comparisons.reported import HOSTILE, Page, hostile
+
+SPELLED = HOSTILE.replace("\x1b", "\\x1b").replace("\u202e", "\\u202e")
+SECTIONS = ("arms", "differences", "pareto", "levels", "ends", "steps", "latency", "contrasts", "tasks")
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return hostile(tmp_path_factory.mktemp("hostile"))
+
+
+@pytest.fixture(scope="module")
+def page(found: dict[str, Any]) -> Page:
+    return Page(html(found, drawings={name: inline(chart, name) for name, chart in charts(found).items()}))
+
+
+def test_the_verdict_and_its_sentence_stand_first(page: Page, found: dict[str, Any]) -> None:
+    """Who opens it reads what came out before anything else."""
+    body = [text for tag, text in page.texts if tag not in ("title", "style")]
+    assert "".join(body[:2]) == "hostile: better"
+    assert body[2] == found["verdict"]["words"]
+    assert body[3].startswith("On 8 tasks that both ran, two alone was right on 0 and one alone on 4")
+
+
+def test_all_sections_are_there_in_order(page: Page) -> None:
+    """One a figure of the comparison, then the tasks, the disagreements, and where it is from."""
+    ids = [attributes["id"] for tag, attributes in page.elements if tag == "section" and "id" in attributes]
+    assert ids == [*SECTIONS, "disagreements", "origin"]
+    assert sum(tag == "svg" for tag, _ in page.elements) == 6
+    for words in ("95 % interval", "success", "SHA-256", "seed", "pydantic"):
+        assert words in page.text
+
+
+def test_every_text_is_shown_as_text(page: Page) -> None:
+    """A script, a tag that closes a cell, an attribute, an escape of a terminal, a mark that turns the line: all of it
+    stands there to be read, in every place that can hold it, and no element or attribute is made of it."""
+    assert page.faults == []
+    assert not {"script", "img", "iframe", "link", "form", "object"} & {tag for tag, _ in page.elements}
+    names = {name for _, attributes in page.elements for name in attributes}
+    assert not {name for name in names if name.startswith("on")} | ({"style"} & names)
+    assert not {"\x1b", "\u202e"} & set(page.text)
+    for tag in ("bdi", "pre"):
+        assert any(SPELLED in text for kind, text in page.texts if kind == tag), tag
+    assert any(SPELLED[:20] in text for kind, text in page.texts if kind == "text")
+
+
+def test_it_asks_for_nothing(page: Page) -> None:
+    """No address but its own anchors, and a policy that lets the browser load and run nothing."""
+    hrefs = [attributes["href"] for _, attributes in page.elements if "href" in attributes]
+    assert hrefs
+    assert all(href.startswith("#") for href in hrefs)
+    assert not any("src" in attributes for _, attributes in page.elements)
+    [policy] = [a["content"] for tag, a in page.elements if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "url(" not in pages.STYLE
+    assert "@import" not in pages.STYLE
+
+
+def test_ids_are_not_used_twice(page: Page) -> None:
+    """Charts bring ids of their own."""
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+
+
+def test_disagreements_beyond_the_limit_are_named_in_their_row(found: dict[str, Any]) -> None:
+    """The first N with both transcripts; for the others the table of tasks says which command shows them."""
+    named = copy.deepcopy(found)
+    for k, trial in enumerate(named["trials"]):
+        trial["run"] = f"ab12.{k}"
+    page = Page(html(named, transcripts=1))
+    assert sum(tag == "summary" for tag, _ in page.elements) == 2  # one pair, and the comparison's file
+    chosen, *others = list(disagreements(named, final(named)))
+    rows = [text for tag, text in page.texts if tag == "code" and text.startswith("loopworth runs show")]
+    assert sorted(rows) == sorted(f"loopworth runs show {run['run']}" for one in (chosen, *others) for run in one.runs)
+    assert "3 more are named" in page.text
+
+
+def test_two_transcripts_stand_side_by_side_from_where_they_part(found: dict[str, Any]) -> None:
+    """What is alike before is counted, not shown again."""
+    [first, *_] = disagreements(found, final(found))
+    made = copy.deepcopy(first)
+    for run, last in zip(made.runs, ("yes", "no"), strict=True):
+        run["transcript"] = [{"at": "", "message": {"role": role, "content": role}} for role in ("system", "user")]
+        run["transcript"].append({"at": "", "message": {"role": "assistant", "content": last}})
+    both = sides(made)
+    assert both.alike == 2
+    assert [[line.text for line in side] for side in (both.left, both.right)] == [["yes"], ["no"]]
+
+
+def test_long_transcripts_are_cut_and_say_so(found: dict[str, Any]) -> None:
+    """However long the runs are, and whatever they are escaped to, the page stays small."""
+    long = copy.deepcopy(found)
+    for trial in long["trials"]:
+        trial["transcript"] = [{"at": "", "message": {"role": "assistant", "content": trial["arm"] + '"' * 500_000}}]
+    made = html(long)
+    assert len(made) < 300_000
+    assert "more characters" in made
+
+
+def test_half_a_surrogate_pair_is_a_sign_and_the_rest_stays(found: dict[str, Any]) -> None:
+    """What no file can hold does not keep the page from being written."""
+    odd = copy.deepcopy(found)
+    odd["trials"][0]["answer"] = "\udcb2 degrees"
+    assert "\ufffd degrees" in html(odd).encode().decode()
+
+
+@given(st.text(st.characters(), max_size=40))
+def test_no_text_changes_what_the_page_is_made_of(text: str) -> None:
+    """The same elements whatever an answer says."""
+    made = [Page(html(SMALL | {"trials": [TRIAL | {"answer": some}]})) for some in ("plain", text)]
+    assert made[0].elements == made[1].elements
+    assert made[1].faults == []
+
+
+def test_a_comparison_without_a_verdict_says_why(found: dict[str, Any]) -> None:
+    """A part of the plan, or a single arm, has none."""
+    part = found | {"verdict": None, "differences": [], "stopped": "the limit in US dollars"}
+    assert "there is no verdict on a part of the plan: the limit in US dollars." in Page(html(part)).text
+    assert "a single arm is compared with nothing." in Page(html(part | {"stopped": ""})).text
+
+
+TRIAL = {
+    "arm": "a", "task": "t", "repeat": 0, "attempt": 0, "exit": "success", "right": True, "latency": 1.0, "answer": "",
+    "expected": "x", "expected_route": None, "model_calls": 1, "tool_calls": 0, "transcript": None,
+}  # fmt: skip
+FIGURES = {
+    "accuracy": {"right": 1, "runs": 1, "n": 1, "share": 1.0, "interval": [0.2, 1.0]}, "model_calls": 1, "tool_calls": 0,
+    "tokens": {"mean": 1.0, "total": 1, "known": 1, "unknown": 0},
+    "usd": {"mean": 0.0, "total": 0.0, "known": 1, "unknown": 0},
+}  # fmt: skip
+SMALL: dict[str, Any] = {
+    "comparison": "c", "file": "c.yaml", "spec": {}, "seed": 0, "repeats": 1, "interrupted": False, "stopped": "",
+    "seconds": 1.0, "recorded_usd": 0.0, "replayed": None, "verdict": None, "differences": [], "warnings": [],
+    "words": "c: 1 arm", "pareto": [], "ends": [], "steps": [], "contrasts": [], "any_differ": None, "controls": [],
+    "recoveries": [], "trials": [],
+    "arms": [FIGURES | {"arm": "a", "shape": "pipeline", "models": [], "billed": False, "changed": [], "selected": False,
+                        "latency": {"p50": 1.0, "p95": 1.0, "note": ""}, "routes": []}],
+    "provenance": {"began": "", "python": "3", "platform": "", "versions": {}, "files": {}, "models": []},
+}  # fmt: skip
+
+
+def test_the_page_is_the_same_from_the_json_that_compare_prints(found: dict[str, Any], tmp_path: pathlib.Path) -> None:
+    """One source for the terminal's JSON and the page."""
+    file = tmp_path / "found.json"
+    file.write_text(json.dumps(found), "utf-8")
+    assert html(json.loads(file.read_text("utf-8"))) == html(found)

@@ -1,0 +1,68 @@
+"""The report as Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopworth.comparisons.pages.markdown import markdown, text
+from tests.comparisons.reported import hostile
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return markdown(hostile(tmp_path_factory.mktemp("hostile")))
+
+
+def test_the_verdict_stands_first_and_the_details_are_folded(made: str) -> None:
+    """A reader of a pull request sees a sentence and a small table."""
+    top, *folded = made.split("<details>")
+    assert top.startswith(
+        "**Verdict: better** — one keeps the place: no other arm earned it.\n\nhostile: 2 arms on n = 8"
+    )
+    assert [line.split(" | ")[0] for line in top.splitlines() if line.startswith("|")][0] == "| arm"
+    assert sum(line.startswith("| ") for line in top.splitlines()) == 4
+    assert len(folded) == made.count("</details>") >= 8
+    assert "SHA-256" in folded[-1]
+
+
+def test_a_table_has_as_many_cells_in_every_row(made: str) -> None:
+    """Whatever stands in a cell."""
+    for block in re.findall(r"(?:^\|.*\n)+", made, re.MULTILINE):
+        assert len({line.count("|") for line in block.splitlines()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "is_not"),
+    [
+        ("<script>", "<"), ("a | b", "|"), ("[x](javascript:y)", "["), ("@octocat did", "@"), ("see #12", "#1"),
+        ("`code`", "`"), ("*bold*", "*"), ("_soft_", "_"), ("https://evil.example", "://"), ("www.evil.example", "www."),
+        ("\x1b[2J", "\x1b"), ("two\nlines", "\n"), ("- item", "- "), ("1. item", "1."), ("&lt;", "&lt"),
+    ],
+)  # fmt: skip
+def test_no_text_is_markup(said: str, is_not: str) -> None:
+    """Nothing bold, no link, nobody notified, no cell or line broken."""
+    assert is_not not in text(said)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_one_line_without_markup(said: str) -> None:
+    """Its signs are spelled by their numbers."""
+    bare = re.sub(r"&#\d+;|<!-- -->", "", text(said))
+    assert not re.search(r"[<>|`*\[\]\n@~$\\]", bare)
+
+
+def test_plain_words_stay_as_they_are() -> None:
+    """So that the file can be read as it is."""
+    words = "agent_sum alone was right on 0 (-0.84 to -0.35), 24/24 100 %."
+    assert text(words) == words
+
+
+def test_a_comparison_of_one_arm_is_told(made: str, tmp_path: Any) -> None:
+    """Without a verdict it says why there is none."""
+    found = hostile(tmp_path, tasks=2) | {"verdict": None, "differences": []}
+    assert markdown(found).startswith("**Verdict: none** — a single arm is compared with nothing.")
