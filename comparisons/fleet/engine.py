@@ -7,6 +7,7 @@ is ever unpickled: what is not JSON is refused.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ from dbos._serialization import DefaultSerializer
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from loopworth.comparisons.fleet.chunk import Chunk
-from loopworth.runs.database import Home, StoreFault
+from loopworth.runs.database import Home, InUse, StoreFault
 from loopworth.runs.postgres import Postgres
 
 NAME = "loopworth"
@@ -84,14 +85,25 @@ def migrate(home: Home) -> None:
         DBOS.migrate(address(home))
 
 
+def made(home: Home) -> None:
+    """Make the file of a queue, as that of its store is made: on first use, by one process, while others wait."""
+    while True:
+        try:
+            with home.occupied("fleet"):
+                migrate(home)
+                return
+        except InUse:
+            time.sleep(POLL)
+
+
 class Queue:
     """The queue, for whoever sends chunks or looks after them. Raises StoreFault."""
 
     def __init__(self, home: Home) -> None:
         guard()
         self.home = home
-        if not isinstance(home, Postgres) and not file_of(home).exists():
-            migrate(home)  # as the file of the store itself is made
+        if not isinstance(home, Postgres):
+            made(home)
         with worded(home):
             self.client = DBOSClient(
                 system_database_url=address(home),
@@ -99,6 +111,7 @@ class Queue:
                 application_name=NAME,
                 retry_connection_errors=False,
             )
+            self.held("")  # tables that are missing are missed here
 
     def close(self) -> None:
         self.client.destroy()

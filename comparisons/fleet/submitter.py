@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -25,15 +24,24 @@ POLL = 0.2
 
 
 class Submitter:
-    """The crew of one comparison, whose keeper has entered it in the store. `say` tells the user what is waited for."""
+    """The crew of one comparison, whose keeper has entered it in the store. `say` tells the user what is waited for.
+
+    Workers have the comparison's files in a `project` of their own."""
 
     def __init__(
-        self, comparison: Comparison, keeper: StoreKeeper, queue: Queue, keep: bool, say: Callable[[str], None]
+        self,
+        comparison: Comparison,
+        keeper: StoreKeeper,
+        queue: Queue,
+        keep: bool,
+        say: Callable[[str], None],
+        project: Path = Path(),
     ) -> None:
         self.comparison, self.keeper, self.queue, self.keep, self.say = comparison, keeper, queue, keep, say
         self.arms = {arm.name: arm for arm in comparison.arms}
         self.tasks = {task.id: task for task in comparison.tasks}
         self.shelf = keeper.store.shelf()
+        self.file = seen_from(project, comparison.file)
         self.widths = widths(comparison.arms)
 
     def makes(self, due: Due) -> bool:
@@ -81,8 +89,8 @@ class Submitter:
         for planned, attempt in due:
             keeper.number += 1
             runs.append(Ordered(planned.arm, planned.task, planned.repeat, attempt, keeper.number))
-        file, files = seen_from_here(self.comparison.file), dict(self.comparison.files)
-        return Chunk(keeper.id, keeper.epoch, keeper.began, file, files, width.runs, tuple(runs))
+        files = dict(self.comparison.files)
+        return Chunk(keeper.id, keeper.epoch, keeper.began, self.file, files, width.runs, tuple(runs))
 
     # -- from the workers ---------------------------------------------------------------------------------------------
 
@@ -110,7 +118,8 @@ class Submitter:
         return trial, left_by(trial.planned, outcome)
 
 
-def seen_from_here(file: str) -> str:
-    """A file by its path from this folder, which may be elsewhere on another host; outside it, by its whole path."""
-    path = os.path.relpath(Path(file).resolve())
-    return str(Path(file).resolve()) if path.startswith("..") else Path(path).as_posix()
+def seen_from(project: Path, file: str) -> str:
+    """A file by its path from the project's folder, which may be elsewhere on another host; outside it, by its whole
+    path."""
+    path = Path(file).resolve()
+    return path.relative_to(project.resolve()).as_posix() if path.is_relative_to(project.resolve()) else str(path)

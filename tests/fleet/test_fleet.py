@@ -1,0 +1,205 @@
+"""A comparison on two workers of one Postgres."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+import pathlib
+import pickle
+import re
+import time
+from collections import Counter
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from loopworth.comparisons.comparison import load
+from loopworth.comparisons.execution import compare
+from loopworth.comparisons.export import to_json
+from loopworth.comparisons.result import Result
+from loopworth.runs.database import StoreFault
+from loopworth.runs.home import home
+from loopworth.runs.shelf import Shelf
+from tests.fleet.hosts import SLOW, Host, Sent, fleet, runs_done, written
+
+TIMES = {
+    "began", "ended", "seconds", "latency", "queued", "prepared_seconds", "p50", "p95", "time", "time_median",
+    "seconds_median",
+}  # fmt: skip
+"""The fields of a document that are times."""
+ACTIVE = ["PENDING", "ENQUEUED", "DELAYED"]
+
+
+def timeless(value: Any) -> Any:
+    """A document without what is a time."""
+    if isinstance(value, dict):
+        return {name: timeless(part) for name, part in value.items() if name not in TIMES}
+    if isinstance(value, list):
+        return [timeless(part) for part in value]
+    return re.sub(r"[\d.]+ s\b", "… s", value) if isinstance(value, str) else value
+
+
+def told(result: Result) -> dict[str, Any]:
+    """A result as JSON, its trials in the planned order: in which they ended is a time too."""
+    found: dict[str, Any] = json.loads(to_json(result))
+    place = {(one.arm, one.task, one.repeat): n for n, one in enumerate(result.order)}
+    found["trials"].sort(key=lambda one: (place[one["arm"], one["task"], one["repeat"]], one["attempt"]))
+    return found
+
+
+def of_comparison(store: str, id: str, status: list[str]) -> list[str]:
+    """The chunks of a comparison that are in one of these states."""
+    from loopworth.comparisons.fleet.engine import Queue
+
+    with closing(Queue(home(store))) as queue:
+        found = queue.client.list_workflows(workflow_id_prefix=f"{id}:", status=status, load_input=False)
+        return [one.workflow_id for one in found]
+
+
+def test_two_workers_find_what_one_process_finds(postgres: str, project: pathlib.Path, hosts: list[Host]) -> None:
+    """The same seed, the same trials, the same verdict, byte for byte but for times."""
+    file = written(project, "same", 100)
+    here, there = asyncio.run(compare(load(file))), fleet(postgres, file, project)
+    assert {trial.planned for trial in here.trials} == {trial.planned for trial in there.trials}
+    verdicts = [json.dumps(timeless(told(one)["verdict"])).encode() for one in (here, there)]
+    assert verdicts[0] == verdicts[1]
+    one, other = (timeless(told(result)) for result in (here, there))
+    assert {name: one[name] for name in one if one[name] != other[name]} == {}
+
+
+def test_a_worker_that_is_killed_loses_nothing(postgres: str, project: pathlib.Path, hosts: list[Host]) -> None:
+    """Killed with runs under way: another finds it silent and makes what is missing; each run is kept once, and those
+    that had ended are not made again."""
+    sent, killed = Sent(postgres, written(project, "killed", 200, SLOW), project), list[Host]()
+
+    def watch(progress: Any) -> None:
+        if runs_done(progress) >= 20 and not killed and (host := holding(postgres, hosts)):
+            host.kill()
+            killed.append(host)
+
+    try:
+        result = asyncio.run(sent.result(watch=watch))
+    finally:
+        for host in killed:
+            hosts[hosts.index(host)] = Host(postgres, project).ready()
+    assert killed
+    assert Counter(trial.task for trial in result.trials) == Counter(f"t{i}" for i in range(200))
+    shelf = Shelf(postgres)
+    assert len(shelf.trials(sent.id)) == len(shelf.scores(sent.id)) == 200
+    made = Counter(line for line in hosts[0].log.read_text().splitlines() if line.startswith("killed "))
+    assert len(made) == 200
+    assert made.total() - 200 <= 8 * 2  # what was under way at the kill, at most the worker's slots
+
+
+def holding(store: str, hosts: list[Host]) -> Host | None:
+    """A worker that has chunks under way."""
+    from loopworth.comparisons.fleet.engine import Queue
+
+    with closing(Queue(home(store))) as queue:
+        return next((host for host in hosts if queue.held(host.id)), None)
+
+
+def test_a_submitter_that_is_interrupted_leaves_the_workers_idle(
+    postgres: str, project: pathlib.Path, hosts: list[Host]
+) -> None:
+    """What has not begun is dropped, what has is ended; what was made is kept, and the rest is made when it goes on."""
+    sent = Sent(postgres, written(project, "interrupted", 400, SLOW), project)
+
+    async def interrupted() -> Result:
+        def watch(progress: Any) -> None:
+            if runs_done(progress) >= 30:
+                task.cancel()
+
+        task = asyncio.ensure_future(sent.result(watch=watch))
+        return await task
+
+    first = asyncio.run(interrupted())
+    assert first.interrupted
+    assert of_comparison(postgres, sent.id, ACTIVE) == []
+    kept = idle(postgres, sent.id)
+    assert 30 <= kept < 400
+    again = asyncio.run(sent.result(resume=True))
+    assert (again.made, len(again.trials), again.finished) == (kept, 400, True)
+
+
+def idle(store: str, id: str) -> int:
+    """How many runs a comparison has when no more come."""
+    shelf, before, now = Shelf(store), -1, 0
+    while now != before:
+        time.sleep(1.5)  # the workers look once a second, and tell nobody when they have
+        before, now = now, len(shelf.trials(id))
+    return now
+
+
+def test_a_comparison_that_is_settled_calls_off_the_chunks_that_are_left(
+    postgres: str, project: pathlib.Path, hosts: list[Host]
+) -> None:
+    """The submitter reads the pairs in the planned order and says what one process says; nothing stays in the queue."""
+    arms = '{right: {python: "looking:slowly"}, wrong: {workflow: loop.yaml}}'
+    file = written(project, "early", 600, arms, "stop_early: true\n")
+    sent = Sent(postgres, file, project)
+    there = asyncio.run(sent.result())
+    here = asyncio.run(compare(load(file)))
+    assert there.verdict is not None
+    assert here.verdict is not None
+    assert there.verdict.token == here.verdict.token
+    assert len(there.trials) < 1200
+    assert there.counted == here.counted
+    assert of_comparison(postgres, sent.id, ACTIVE) == []
+
+
+def test_a_worker_refuses_other_files_than_were_sent(
+    postgres: str, project: pathlib.Path, hosts: list[Host]
+) -> None:
+    """The comparison ends with the name of the file, and can be gone on with."""
+    file = written(project, "other", 5)
+    sent = Sent(postgres, file, project)
+    file.with_suffix(".jsonl").write_text('{"id": "t0", "question": "another", "expected": "4"}', "utf-8")
+    with pytest.raises(StoreFault, match=r"other files than the comparison was sent with: other\.jsonl"):
+        asyncio.run(sent.result())
+    assert of_comparison(postgres, sent.id, ACTIVE) == []
+
+
+class Bomb:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, at: pathlib.Path) -> None:
+        self.at = str(at)
+
+    def __reduce__(self) -> Any:
+        return os.mkdir, (self.at,)
+
+
+def test_a_pickled_row_is_refused(
+    postgres: str, project: pathlib.Path, hosts: list[Host], tmp_path: pathlib.Path
+) -> None:
+    """Neither a worker nor a submitter runs what is in it."""
+    import psycopg
+
+    from loopworth.comparisons.fleet.chunk import Chunk
+    from loopworth.comparisons.fleet.engine import Pickled, Queue
+
+    chunk = Chunk("bomb", 1, "2026-01-01T00:00:00+00:00", "x.yaml", {}, 1, ())
+    bomb = base64.b64encode(pickle.dumps({"args": (Bomb(tmp_path / "boom"),), "kwargs": {}})).decode()
+    queue = Queue(home(postgres))
+    queue.send("bombs", [chunk])  # nobody serves this queue yet
+    with psycopg.connect(postgres, autocommit=True) as db:
+        row = "update dbos.workflow_status set serialization = 'py_pickle', inputs = %s where workflow_uuid = %s"
+        assert db.execute(row, (bomb, chunk.id)).rowcount == 1
+    queue.open("bombs", 1)
+    while of_comparison(postgres, "bomb", ACTIVE):
+        time.sleep(0.2)  # until a worker has met it
+    assert not (tmp_path / "boom").exists()
+    with psycopg.connect(postgres, autocommit=True) as db:
+        assert db.execute("select status from dbos.workflow_status where workflow_uuid = %s", (chunk.id,)).fetchall() == [
+            ("ERROR",)
+        ]
+        row = "update dbos.workflow_status set status = 'SUCCESS', output = %s, error = null where workflow_uuid = %s"
+        db.execute(row, (bomb, chunk.id))
+    with pytest.raises(Pickled):
+        queue.states([chunk.id])
+    assert not (tmp_path / "boom").exists()
+    queue.close()
