@@ -27,6 +27,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 SAFE = ("GET", "HEAD")
+OWN = ("same-origin", "none")
+"""Where a form comes from, as a browser says: from us, or from the user alone, as when a tab is restored."""
 ENTER = "/enter"
 STATIC = "/static/"
 
@@ -77,7 +79,7 @@ def from_here(headers: Headers, host: str) -> bool:
     """Whether a form was sent by a page of this server, as far as the browser says."""
     origins: Iterable[Any] = headers.getlist("origin")
     sites = headers.getlist("sec-fetch-site")
-    return all(urlsplit(origin).netloc == host for origin in origins) and all(site == "same-origin" for site in sites)
+    return all(urlsplit(origin).netloc == host for origin in origins) and all(site in OWN for site in sites)
 
 
 def closed(scope: Scope) -> Response:

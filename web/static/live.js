@@ -4,6 +4,7 @@
 const main = document.querySelector("main");
 const count = document.getElementById("count");
 const changed = document.getElementById("changed");
+let last = main.innerHTML;
 
 async function text(path) {
   const answer = await fetch(path, { headers: { Accept: "text/html" } });
@@ -20,10 +21,12 @@ async function counted() {
 async function refreshed() {
   const fresh = new DOMParser().parseFromString(await text(location.href), "text/html");
   const next = fresh.querySelector("main");
-  if (next && !main.contains(document.activeElement) && next.innerHTML !== main.innerHTML) {
-    main.replaceChildren(...next.childNodes);
-  }
-  if (next && !next.hasAttribute("data-live")) main.removeAttribute("data-live");
+  if (!next || next.innerHTML === last || main.contains(document.activeElement)) return;
+  last = next.innerHTML;
+  const open = [...main.querySelectorAll("details")].map((one) => one.open);
+  main.replaceChildren(...next.childNodes);
+  main.querySelectorAll("details").forEach((one, n) => { one.open = open[n] ?? one.open; });
+  if (!next.hasAttribute("data-live")) main.removeAttribute("data-live");
 }
 
 async function look() {
