@@ -38,11 +38,11 @@ class Native:
             return reply.calls
         if not reply.text.strip():
             raise Stop("empty", None, empty(reply))
-        if self.submit and not reminded:
-            said = self.answer(reply)
-            why = f"Give the final answer by calling the tool {SUBMIT}."
-            return Unreadable(why, said if isinstance(said, Answer) else None)
-        return self.answer(reply)
+        said = self.answer(reply)
+        why = f"Give the final answer by calling the tool {SUBMIT}." if self.submit else ""
+        if self.tools and reply.finish == "tool_calls":
+            why = f"{CALLS_NOTHING} {why}".strip()
+        return Unreadable(why, said if isinstance(said, Answer) else None) if why and not reminded else said
 
     def answer(self, reply: Reply) -> Answer | Unreadable:
         try:
@@ -95,6 +95,7 @@ def legible(arguments: Any) -> bool:
     return True
 
 
+CALLS_NOTHING = "Your reply says that it calls a tool, and holds no call: call the tool, or give the answer."
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 

@@ -55,7 +55,8 @@ class OpenAI:
 
     def read(self, body: dict[str, Any], limit: int | None, turn: int) -> Reply:
         written = unread(body)
-        return read(body if written is None else {"choices": [{"message": written}]}, limit, turn)
+        said = body if written is None else {"choices": [{"message": written}], "usage": body.get("usage")}
+        return read(said, limit, turn)
 
     def trouble(self, status: int, body: Any, headers: Mapping[str, str], now: float) -> Trouble | None:
         return None if unread(body) else trouble(status, body, headers, now)
