@@ -12,6 +12,9 @@ from tests.cli.kit import command
 from tests.cli.test_comparisons import COMPARISON, GUESS, doubles
 from tests.comparisons.reported import Page
 
+FIGURES = ("arm", "accuracy", "usd", "tokens", "latency", "exits")
+DONE = ("arm", "task", "answer", "right", "transcript", "seconds")
+
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,10 +35,8 @@ def compared(folder: pathlib.Path) -> dict[str, object]:
 
 def figures(found: dict[str, object]) -> dict[str, object]:
     """What a report has in common with what `compare` printed: made again, it is only told as recorded."""
-    arms = [
-        {key: arm[key] for key in ("arm", "accuracy", "usd", "tokens", "latency", "exits")} for arm in found["arms"]
-    ]  # type: ignore[attr-defined]
-    trials = [[t[key] for key in ("arm", "task", "answer", "right", "transcript", "seconds")] for t in found["trials"]]  # type: ignore[attr-defined]
+    arms = [{key: arm[key] for key in FIGURES} for arm in found["arms"]]  # type: ignore[attr-defined]
+    trials = [[one[key] for key in DONE] for one in found["trials"]]  # type: ignore[attr-defined]
     verdict = {**found["verdict"], "arms": None}  # type: ignore[dict-item]
     return {"arms": arms, "trials": sorted(map(str, trials)), "verdict": verdict, "order": found["order"]}
 

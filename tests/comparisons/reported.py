@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import pathlib
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from typing import Any
 
@@ -19,7 +20,7 @@ shape: pipeline
 input: {question: str, n: int}
 model: {name: scripted, replies: {said: {text: SAYS, usage: {prompt_tokens: 40, completion_tokens: 7}}}}
 steps:
-  - {id: said, ask: "{{ question }}"}
+  - {id: said, ask: "NAME: {{ question }}"}
 answer: "{{ said if (n % STRIDE) else 'wrong: ' ~ said }}"
 """
 COMPARISON = """\
@@ -42,7 +43,7 @@ def hostile(folder: pathlib.Path, tasks: int = 8, said: str = HOSTILE) -> dict[s
 
 def files(folder: pathlib.Path, tasks: int = 8, said: str = HOSTILE) -> pathlib.Path:
     for name, stride in (("one", 1000), ("two", 2)):
-        text = ARM.replace("SAYS", json.dumps(said)).replace("STRIDE", str(stride))
+        text = ARM.replace("SAYS", json.dumps(said)).replace("STRIDE", str(stride)).replace("NAME", name)
         (folder / f"{name}.yaml").write_text(text, "utf-8")
     rows = [{"id": f"{k} {said}", "question": f"{k}? {said}", "expected": said, "n": k % 4 + 1} for k in range(tasks)]
     (folder / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
@@ -52,7 +53,9 @@ def files(folder: pathlib.Path, tasks: int = 8, said: str = HOSTILE) -> pathlib.
 
 
 def measured(file: pathlib.Path) -> dict[str, Any]:
-    return read(to_json(asyncio.run(compare(load(str(file)), keep=True))))
+    """In a thread of its own: a browser's driver has a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return read(to_json(pool.submit(asyncio.run, compare(load(str(file)), keep=True)).result()))
 
 
 def renamed(found: Any, said: str) -> Any:

@@ -141,7 +141,8 @@ TRIAL = {
     "expected": "x", "expected_route": None, "model_calls": 1, "tool_calls": 0, "transcript": None,
 }  # fmt: skip
 FIGURES = {
-    "accuracy": {"right": 1, "runs": 1, "n": 1, "share": 1.0, "interval": [0.2, 1.0]}, "model_calls": 1, "tool_calls": 0,
+    "accuracy": {"right": 1, "runs": 1, "n": 1, "share": 1.0, "interval": [0.2, 1.0]},
+    "model_calls": 1, "tool_calls": 0,
     "tokens": {"mean": 1.0, "total": 1, "known": 1, "unknown": 0},
     "usd": {"mean": 0.0, "total": 0.0, "known": 1, "unknown": 0},
 }  # fmt: skip
@@ -150,8 +151,8 @@ SMALL: dict[str, Any] = {
     "seconds": 1.0, "recorded_usd": 0.0, "replayed": None, "verdict": None, "differences": [], "warnings": [],
     "words": "c: 1 arm", "pareto": [], "ends": [], "steps": [], "contrasts": [], "any_differ": None, "controls": [],
     "recoveries": [], "trials": [],
-    "arms": [FIGURES | {"arm": "a", "shape": "pipeline", "models": [], "billed": False, "changed": [], "selected": False,
-                        "latency": {"p50": 1.0, "p95": 1.0, "note": ""}, "routes": []}],
+    "arms": [FIGURES | {"arm": "a", "shape": "pipeline", "models": [], "billed": False, "changed": [],
+                        "selected": False, "latency": {"p50": 1.0, "p95": 1.0, "note": ""}, "routes": []}],
     "provenance": {"began": "", "python": "3", "platform": "", "versions": {}, "files": {}, "models": []},
 }  # fmt: skip
 

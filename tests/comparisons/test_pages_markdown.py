@@ -24,7 +24,7 @@ def test_the_verdict_stands_first_and_the_details_are_folded(made: str) -> None:
     assert top.startswith(
         "**Verdict: better** — one keeps the place: no other arm earned it.\n\nhostile: 2 arms on n = 8"
     )
-    assert [line.split(" | ")[0] for line in top.splitlines() if line.startswith("|")][0] == "| arm"
+    assert next(line.split(" | ")[0] for line in top.splitlines() if line.startswith("|")) == "| arm"
     assert sum(line.startswith("| ") for line in top.splitlines()) == 4
     assert len(folded) == made.count("</details>") >= 8
     assert "SHA-256" in folded[-1]
@@ -40,7 +40,8 @@ def test_a_table_has_as_many_cells_in_every_row(made: str) -> None:
     ("said", "is_not"),
     [
         ("<script>", "<"), ("a | b", "|"), ("[x](javascript:y)", "["), ("@octocat did", "@"), ("see #12", "#1"),
-        ("`code`", "`"), ("*bold*", "*"), ("_soft_", "_"), ("https://evil.example", "://"), ("www.evil.example", "www."),
+        ("`code`", "`"), ("*bold*", "*"), ("_soft_", "_"), ("https://evil.example", "://"),
+        ("www.evil.example", "www."),
         ("\x1b[2J", "\x1b"), ("two\nlines", "\n"), ("- item", "- "), ("1. item", "1."), ("&lt;", "&lt"),
     ],
 )  # fmt: skip

@@ -1,0 +1,90 @@
+"""The HTML report in a real browser, opened as a file: Debian's chromium, by its path. Skipped, saying so, without."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from loopworth.comparisons.pages.charts import charts, inline
+from loopworth.comparisons.pages.html import html
+from tests.comparisons.reported import hostile
+from tests.web.test_browser import DESK, PHONE, chromium  # noqa: F401 (a fixture is used by its name)
+
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A report of which every text is hostile."""
+    folder = tmp_path_factory.mktemp("report")
+    found = hostile(folder)
+    file = folder / "report.html"
+    file.write_text(html(found, drawings={name: inline(chart, name) for name, chart in charts(found).items()}), "utf-8")
+    return file
+
+
+@contextmanager
+def opened(browser: Any, file: pathlib.Path, **more: Any) -> Iterator[Any]:
+    """The file in a tab, which must end without a request, a message on the console, a dialog or a fault."""
+    context = browser.new_context(**{"viewport": DESK, **more})
+    page, complaints = context.new_page(), list[str]()
+    page.on("console", lambda said: complaints.append(said.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
+    page.on("request", lambda request: complaints.append(f"request: {request.url}"))
+    try:
+        page.goto(file.as_uri())
+        yield page
+        assert complaints == [f"request: {file.as_uri()}"]
+    finally:
+        context.close()
+
+
+def test_it_opens_without_a_request_or_an_error(chromium: Any, report: pathlib.Path) -> None:  # noqa: F811
+    """Nothing but the file itself is asked for, and nothing of it is run; all charts are drawn."""
+    with opened(chromium, report) as page:
+        assert page.locator("h1").inner_text() == "hostile: better"
+        for chart in page.locator("svg").all():
+            assert chart.bounding_box()["height"] > 50
+        page.locator("summary").first.click()
+        assert "<script>alert(1)</script>" in page.locator("details pre").first.inner_text()
+
+
+@pytest.mark.parametrize("more", [{}, {"color_scheme": "dark"}, {"viewport": PHONE}], ids=["light", "dark", "phone"])
+def test_axe_finds_nothing_serious(chromium: Any, report: pathlib.Path, more: dict[str, Any]) -> None:  # noqa: F811
+    """Contrast, names, headings, tables, what can be scrolled: on a light and a dark screen and on a phone, with the
+    disagreements open."""
+    with opened(chromium, report, **more) as page:
+        page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+        found = axe.Axe().run(page).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")] == []
+
+
+def test_a_phone_shows_it_without_scrolling_sideways(chromium: Any, report: pathlib.Path) -> None:  # noqa: F811
+    """Wide tables scroll inside; charts and transcripts shrink or stack."""
+    with opened(chromium, report, viewport=PHONE) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_it_is_dark_where_the_screen_is(chromium: Any, report: pathlib.Path) -> None:  # noqa: F811
+    """The page, and the text of its charts."""
+    colours = []
+    for scheme in ("light", "dark"):
+        with opened(chromium, report, color_scheme=scheme) as page:
+            colours.append(
+                page.evaluate("""() => [getComputedStyle(document.documentElement).backgroundColor,
+                getComputedStyle(document.querySelector("svg text")).fill]""")
+            )
+    assert colours == [["rgb(255, 255, 255)", "rgb(27, 29, 33)"], ["rgb(21, 23, 27)", "rgb(231, 233, 238)"]]
+
+
+def test_it_prints_light(chromium: Any, report: pathlib.Path) -> None:  # noqa: F811
+    """Black on white, also from a dark screen, without the links between its sections."""
+    with opened(chromium, report, color_scheme="dark") as page:
+        page.emulate_media(media="print")
+        assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+        assert not page.locator("nav").is_visible()
