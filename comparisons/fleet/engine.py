@@ -120,7 +120,10 @@ class Queue:
         """A queue of which so many chunks are under way at once, on all workers together; None is no bound."""
         with worded(self.home):
             self.client.register_queue(
-                name, global_concurrency=most, worker_concurrency=CHUNKS, polling_interval_sec=POLL
+                name,
+                global_concurrency=most,
+                worker_concurrency=min(CHUNKS, most or CHUNKS),
+                polling_interval_sec=POLL,
             )
 
     def send(self, name: str, chunks: Sequence[Chunk]) -> None:

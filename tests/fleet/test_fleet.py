@@ -194,9 +194,8 @@ def test_a_pickled_row_is_refused(
         time.sleep(0.2)  # until a worker has met it
     assert not (tmp_path / "boom").exists()
     with psycopg.connect(postgres, autocommit=True) as db:
-        assert db.execute("select status from dbos.workflow_status where workflow_uuid = %s", (chunk.id,)).fetchall() == [
-            ("ERROR",)
-        ]
+        asked = "select status from dbos.workflow_status where workflow_uuid = %s"
+        assert db.execute(asked, (chunk.id,)).fetchall() == [("ERROR",)]
         row = "update dbos.workflow_status set status = 'SUCCESS', output = %s, error = null where workflow_uuid = %s"
         db.execute(row, (bomb, chunk.id))
     with pytest.raises(Pickled):
