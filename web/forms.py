@@ -9,7 +9,8 @@ from starlette.requests import Request
 from loopworth.web.door import SAFE
 from loopworth.web.session import Session, Sessions
 
-MOST_BYTES, MOST_FIELDS = 1_000_000, 20
+MOST_BYTES, MOST_OF_STRANGERS, MOST_FIELDS = 20_000_000, 10_000, 20
+"""Bytes of a form, and of one whose sender has not shown the token; a form holds all arguments of a call."""
 SIGN = "sign"
 
 
@@ -25,21 +26,21 @@ async def genuine(request: Request) -> None:
     """Read the form of every request that may change something; raises Refusal unless it is of this session."""
     if request.method in SAFE:
         return
-    fields = read(await body(request))
     session: Session = request.state.session
+    fields = read(await body(request, MOST_BYTES if session.entered else MOST_OF_STRANGERS))
     sessions: Sessions = request.app.state.desk.sessions
     if not sessions.genuine(session, fields.pop(SIGN, "")):
         raise Refusal(403, "This form is of another session: reload the page, and send it again.")
     request.state.form = fields
 
 
-async def body(request: Request) -> bytes:
-    found = b""
+async def body(request: Request, most: int) -> bytes:
+    found = bytearray()
     async for piece in request.stream():
         found += piece
-        if len(found) > MOST_BYTES:
-            raise Refusal(413, f"A form holds at most {MOST_BYTES:,} bytes.")
-    return found
+        if len(found) > most:
+            raise Refusal(413, f"A form holds at most {most:,} bytes.")
+    return bytes(found)
 
 
 def read(body: bytes) -> dict[str, str]:

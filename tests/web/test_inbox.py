@@ -254,6 +254,43 @@ answer: "{{ told }}"
     assert outcome.answer == "blue\nish"
 
 
+def test_long_arguments_are_shown_whole_and_can_be_approved(shop: Shop) -> None:
+    """What is decided is seen to its end, and comes back with the form."""
+    long = "x" * 400_000 + "END"
+    [one] = shop.questions(shop.waits(calls=f"[{{tool: refund, arguments: {{who: {long}, amount: 1}}}}]", text=ANYBODY))
+    with browsing(shop) as (tab, activations):
+        assert tab.get("/").text.partition("</pre>")[0].endswith("END&#34;,\n  &#34;amount&#34;: 1\n}")
+        padded = json.dumps({"who": "é" * 400_000, "amount": 1})
+        assert tab.decide(one, "approve", arguments=padded).status_code == 303
+        settled(activations)
+    assert shop.paid == [f"{long} 1"]
+
+
+def test_looking_decides_nothing(shop: Shop) -> None:
+    """No link does, whatever it carries: a browser may follow one by itself."""
+    [one] = shop.questions(shop.waits())
+    with browsing(shop) as (tab, activations):
+        sign = tab.sign("/")
+        for path in (f"/approvals/{one.name}", f"/runs/{one.run}/resume", f"/runs/{one.run}/cancel"):
+            tab.get(path, params={"choice": "approve", "hash": one.hash, "sign": sign, "by": "eve"})
+        settled(activations)
+    assert shop.questions(one.run)[0].state == "waiting"
+    assert shop.run(one.run).exit == "waiting"
+
+
+def test_many_questions_come_in_pages(shop: Shop) -> None:
+    """The oldest first; the count is of all."""
+    run = shop.waits(calls=several(25), text=LOOKS)
+    with browsing(shop) as (tab, _):
+        first, second = tab.get("/").text, tab.get("/?start=20").text
+        assert "(25) Waiting" in first
+        assert 'href="/?start=20"' in first
+        assert f"/approvals/{run}.20" in first
+        assert f"/approvals/{run}.21" not in first
+        assert f"/approvals/{run}.25" in second
+        assert "?start=40" not in second
+
+
 def test_a_choice_that_is_not_offered_is_refused(shop: Shop) -> None:
     """Also where a form claims it."""
     [one] = shop.questions(shop.waits())
