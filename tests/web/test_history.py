@@ -134,19 +134,6 @@ def test_a_run_that_was_interrupted_can_be_gone_on_with(shop: Shop) -> None:
         assert "nothing to go on with" in answer.text
 
 
-def test_a_run_goes_on_once_at_a_time(shop: Shop) -> None:
-    """However often it is asked for."""
-    run = shop.waits()
-    [one] = shop.questions(run)
-    with browsing(shop) as (tab, activations):
-        tab.decide(one, "approve")
-        for _ in range(3):
-            activations.start(run)
-        settled(activations)
-        assert activations.trouble == {}
-    assert shop.paid == ["Ann 250"]
-
-
 def test_what_others_decided_is_gone_on_with(shop: Shop) -> None:
     """The server looks for runs that wait although something is decided; not for one that could not go on."""
     run = shop.waits()
