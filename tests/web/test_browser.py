@@ -30,7 +30,7 @@ playwright = pytest.importorskip(
 )
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1200, "height": 900}
-WAIT = 15_000
+WAIT = 30_000
 """Milliseconds for what takes none on a machine that is not busy."""
 
 
