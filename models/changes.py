@@ -113,6 +113,22 @@ def merged(messages: list[Message], _: str) -> list[Message]:
     return made
 
 
+def unique(messages: list[Message], _: str) -> list[Message]:
+    """The messages with an id of its own for every call of the history, and for its result."""
+    seen, now = dict[str, int](), dict[str, str]()
+    made = list[Message]()
+    for message in messages:
+        if calls := message.get("tool_calls"):
+            for call in calls:
+                seen[call["id"]] = n = seen.get(call["id"], 0) + 1
+                now[call["id"]] = call["id"] if n == 1 else f"{call['id']}_{n}"
+            message = {**message, "tool_calls": [{**call, "id": now[call["id"]]} for call in calls]}
+        elif (id := message.get("tool_call_id")) in now:
+            message = {**message, "tool_call_id": now[id]}
+        made.append(message)
+    return made
+
+
 def joined(*contents: Any) -> Any:
     """Contents as one: a text, or the parts of all where one holds more than texts."""
     if any(silent(content) for content in contents):

@@ -33,6 +33,7 @@ UNSUPPORTED_WORDS = re.compile(
 NO_CONTENT = re.compile(r"\bcontent\b.{0,60}(required|missing|string|null|none)|missing.{0,30}\bcontent\b", re.I)
 EMPTY_CONTENT = re.compile(r"\bcontent\b.{0,60}(empty|blank|either)|(empty|blank|either).{0,30}\bcontent\b", re.I)
 AFTER_RESULT = re.compile(r"role .?user.? after role .?tool", re.I)
+NOT_UNIQUE = re.compile(r"\bids? must be unique|duplicate (value for .{0,3}tool_call_id|ids?\b)", re.I)
 WITHOUT_TOOLS = re.compile(r"must define tools|without .?tools=|toolConfig field must be defined", re.I)
 KEYWORDS = (
     *("additionalProperties", "$schema", "default", "examples", "title", "format", "pattern", "strict"),
@@ -53,6 +54,7 @@ OF_MESSAGES: dict[str, tuple[Callable[[list[Message], str], list[Message]], str]
     "fold": (changes.folded, "takes no {name} message: it was said by the user"),
     "merge": (changes.merged, "wants roles to alternate: {name} of one role were joined"),
     "bridge": (changes.bridged, "wants the model to speak after a result: an empty word of its own was put there"),
+    "number": (changes.unique, "wants {name} to be unique: those that come again were numbered"),
     "fill": (changes.filled, "wants {name} in every message: an empty one was sent where there is none"),
     "blank": (changes.unblanked, "takes no empty {name}: it was sent as …, or not at all beside calls"),
 }
@@ -112,6 +114,8 @@ def asked(found: Trouble, body: Body) -> Iterator[Concession]:
         yield Concession("blank", "content")
     if AFTER_RESULT.search(found.message):
         yield Concession("bridge", "messages")
+    if NOT_UNIQUE.search(found.message):
+        yield Concession("number", "ids of calls")
     if WITHOUT_TOOLS.search(found.message):
         yield Concession("declare", "tools")
     if found.code not in UNSUPPORTED and not UNSUPPORTED_WORDS.search(found.message):

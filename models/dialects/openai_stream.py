@@ -209,12 +209,17 @@ def argued(arguments: Any, piece: Any) -> Any:
     if piece is None or piece == "":
         return piece if arguments is None else arguments
     if isinstance(piece, str):
-        if whole(piece) and whole(arguments):
-            return arguments if piece.strip() == NOTHING else piece
-        if isinstance(arguments, str) and arguments.strip() == NOTHING and piece.lstrip()[:1] == "{":
-            return piece
+        if anew(arguments, piece):
+            later = whole(piece) or arguments.strip() == NOTHING
+            return piece if later and piece.lstrip()[:1] == "{" and piece.strip() != NOTHING else arguments
         return (arguments if isinstance(arguments, str) else "") + piece
     return arguments | piece if isinstance(arguments, dict) and isinstance(piece, dict) else piece
+
+
+def anew(arguments: Any, piece: str) -> bool:
+    """Whether a piece says whole arguments once more, as an object or as a text: nothing else begins so behind them."""
+    ends = isinstance(arguments, str) and arguments.rstrip()[-1:] == "}" and piece.lstrip()[:1] in ("{", '"')
+    return ends and whole(arguments)
 
 
 def joined(pieces: list[Any]) -> Any:

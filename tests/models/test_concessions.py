@@ -352,3 +352,27 @@ def test_tools_of_the_history_are_named_where_an_endpoint_wants_them(message: st
     assert ([tool["function"]["name"] for tool in made["tools"]], made["tool_choice"]) == (["f"], "none")
     assert asked(400, words(message), made) is None
     assert asked(400, words(message), {"model": "m", "messages": [user("hi")]}) is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "messages.1.content.1: tool_use ids must be unique",
+        "Invalid parameter: Duplicate value for 'tool_call_id' of 'a' in messages[7] and messages[8].",
+        "The toolUse blocks at messages.2.content contain duplicate Ids: a",
+    ],
+)
+def test_ids_that_come_again_are_numbered_where_an_endpoint_wants_them_unique(message: str) -> None:
+    """A call and its result stay together, whatever other endpoints make of ids."""
+
+    def turn() -> list[dict[str, Any]]:
+        call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        return [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "a", "content": ""}]
+
+    history = {"model": "m", "messages": [user("hi"), *turn(), *turn(), *turn()]}
+    change = asked(400, words(message), history)
+    assert change == Concession("number", "ids of calls")
+    made = change.changed(history)["messages"]
+    assert [m["tool_calls"][0]["id"] for m in made if "tool_calls" in m] == ["a", "a_2", "a_3"]
+    assert [m["tool_call_id"] for m in made if m["role"] == "tool"] == ["a", "a_2", "a_3"]
+    assert asked(400, words(message), {"model": "m", "messages": made}) is None
