@@ -27,11 +27,11 @@ from loopworth.runs.approvals import Approval, Came
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects, Executor
 from loopworth.runs.journal import digest, encode
-from loopworth.runs.message import user
+from loopworth.runs.message import ToolCall, user
 from loopworth.runs.outcome import Failed, Outcome
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.world import Decision
-from loopworth.tools.allow import Values
+from loopworth.tools.allow import Allow, Values
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.gate import question
 from loopworth.tools.tool import Accepted, Tool
@@ -224,14 +224,29 @@ def faulty(tool: Tool, call: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def stand_in(tool: Tool, function: Callable[..., Any]) -> Tool:
-    """The tool by all its rules, with another function, which gets the canonical arguments."""
+    """The tool by all its rules, with another function, which gets the canonical arguments. A workflow as a tool stays
+    one, which makes a single call."""
 
     def accept(arguments: dict[str, Any]) -> Accepted:
         made = tool.accept(arguments).arguments
         return Accepted(made, made)
 
     changed = replace(tool, function=function, accept=accept, asks=False, nested=False)
-    return replace(changed, inline=True, repeatable=True, max_failures=None)
+    made = replace(changed, inline=True, repeatable=True, max_failures=None)
+    return workflow_of(made) if tool.nested else made
+
+
+def workflow_of(tool: Tool) -> Tool:
+    """The tool as a workflow whose one call has none of its rules."""
+    inner = replace(tool, gates=(), guards=(), allow=Allow())
+
+    async def function(arguments: dict[str, Any], fx: Effects) -> Outcome:
+        fx.nested = True
+        fx.limit(UNLIMITED)
+        fx.tools = Toolbox([inner])
+        return Outcome(verbs.value_of(await fx.tool("call", ToolCall("", inner.name, arguments))))
+
+    return replace(tool, function=function, nested=True, inline=False)
 
 
 def reader(name: str, results: Sequence[Any]) -> Tool:

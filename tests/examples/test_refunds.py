@@ -70,3 +70,12 @@ def test_a_person_is_asked_above_a_hundred_euros(tmp_path: pathlib.Path) -> None
         screen.type("reject\n")
         assert screen.close() == 0
     assert f"answer  {task['due']}" not in screen.seen
+
+
+def test_the_gate_holds_as_the_readme_shows() -> None:
+    """What `loopworth attack` prints stands there, line by line."""
+    done = command("attack", REFUNDS / "gated.yaml")
+    assert done.exit_code == 0, done.stdout
+    shown = (REFUNDS / "README.md").read_text("utf-8")
+    assert done.stdout.strip() in shown
+    assert done.stderr.strip() in shown

@@ -46,6 +46,7 @@ CATALOGUE = """
 tools:
   refund: {python: "shop:refund", effect: irreversible, allow: {who: [Ann, Bob]}, with: {}}
   note: {python: "shop:note", effect: write, idempotent: true}
+  part: {run: part.yaml, effect: irreversible, approval: required}
   look: {python: "shop:look", effect: read, allow: {code: {pattern: 'ORD-[0-9]{4}'}}}
 """
 REFUNDS = """
@@ -54,7 +55,7 @@ shape: gated_loop
 input: {most: int}
 model: ollama/m
 tools: tools.yaml
-use: [refund, note, look]
+use: [refund, note, look, part]
 gate:
   refund:
     if: args.amount > most and args.amount > 700
@@ -67,22 +68,32 @@ prompt: go
 budget: {turns: 4}
 """
 
+PART = """
+workflow: part
+shape: pipeline
+input: {who: str}
+tools: tools.yaml
+steps: [{id: paid, call: refund, with: {who: "{{ who }}", amount: 1}}]
+answer: "{{ paid }}"
+"""
+
 
 def written(folder: pathlib.Path, text: str = REFUNDS) -> pathlib.Path:
     (folder / "shop.py").write_text(TOOLS, "utf-8")
     (folder / "tools.yaml").write_text(CATALOGUE, "utf-8")
+    (folder / "part.yaml").write_text(PART, "utf-8")
     (folder / "main.yaml").write_text(text, "utf-8")
     return folder / "main.yaml"
 
 
 def test_every_gate_of_ours_holds(tmp_path: pathlib.Path) -> None:
-    """Irreversible, keyed and reading tools; conditions on inputs, allow-lists, edits, expiry and memory: each attack
-    is made, nothing real is called, and the store is left as it was."""
+    """Irreversible, keyed and reading tools, and a workflow as one; conditions on inputs, allow-lists, edits, expiry and
+    memory: each attack is made, nothing real is called, and the store is left as it was."""
     place = str(tmp_path / "own.db")
     found = list(attacked(written(tmp_path), place))
     assert [one for one in found if one.held is False] == []
-    assert [(one.tool, one.attack) for one in found if one.held is None] == [("look", "expiry")]
-    assert len(found) == 3 * len(ATTACKS)
+    assert [(one.tool, one.attack) for one in found if one.held is None] == [("look", "expiry"), ("part", "expiry")]
+    assert len(found) == 4 * len(ATTACKS)
     assert not (tmp_path / "paid.txt").exists()
     store = Store(place)
     tables = ("run", "effect", "approval", "ballot", "transcript")
