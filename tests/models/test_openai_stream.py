@@ -110,7 +110,7 @@ def test_parts_of_content_and_reasoning_are_listed() -> None:
         ([piece(0, "a", "read", '{"p": 1}'), piece(0, None, None, '{"p": 1}')], ['{"p": 1}']),
         ([piece(0, "a", "read", "{"), piece(0, "a", "read", "}"), piece(0, "a", "read", "{}")], ["{}"]),
         ([piece(0, "a", "read", '{"p": 1}'), piece(0, "a", "read", '"{\\"p\\": 1}"')], ['{"p": 1}']),
-        ([piece(0, "a", "read", '{"": {}'), piece(0, None, None, ', "":'), piece(0, None, None, '""}')], ['{"": {}, "":""}']),
+        ([piece(0, "a", "read", '{"": {}'), piece(0, None, None, ', "":'), piece(0, arguments='""}')], ['{"": {}, "":""}']),
         ([piece(0, "a", "read", "{}"), piece(0, None, None, '{"p'), piece(0, None, None, '": 1}')], ['{"p": 1}']),
         ([piece(0, "a", "read", '{"p": 1}'), piece(0, None, None, "{}")], ['{"p": 1}']),
         ([piece(0, None, "read", '{"p": 1}'), piece(0, None, "read", '{"p": 2}')], ['{"p": 1}', '{"p": 2}']),
