@@ -29,6 +29,9 @@ JSON = st.recursive(
 )
 
 
+INNER = '{"p": {}, "q":""}'
+
+
 def gathered(*deltas: dict[str, Any], finish: str | None = "stop", **last: Any) -> dict[str, Any]:
     chunks = Chunks()
     for delta in deltas:
@@ -110,7 +113,7 @@ def test_parts_of_content_and_reasoning_are_listed() -> None:
         ([piece(0, "a", "read", '{"p": 1}'), piece(0, None, None, '{"p": 1}')], ['{"p": 1}']),
         ([piece(0, "a", "read", "{"), piece(0, "a", "read", "}"), piece(0, "a", "read", "{}")], ["{}"]),
         ([piece(0, "a", "read", '{"p": 1}'), piece(0, "a", "read", '"{\\"p\\": 1}"')], ['{"p": 1}']),
-        ([piece(0, "a", "read", '{"": {}'), piece(0, None, None, ', "":'), piece(0, arguments='""}')], ['{"": {}, "":""}']),
+        ([piece(0, "a", "read", '{"p": {}'), *(piece(0, arguments=said) for said in (', "q":', '""}'))], [INNER]),
         ([piece(0, "a", "read", "{}"), piece(0, None, None, '{"p'), piece(0, None, None, '": 1}')], ['{"p": 1}']),
         ([piece(0, "a", "read", '{"p": 1}'), piece(0, None, None, "{}")], ['{"p": 1}']),
         ([piece(0, None, "read", '{"p": 1}'), piece(0, None, "read", '{"p": 2}')], ['{"p": 1}', '{"p": 2}']),
