@@ -35,6 +35,7 @@ def report(
     ] = "last",
     html: HtmlFile = None,
     markdown: MarkdownFile = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the trials as CSV, one a row.")] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the charts as SVG files.")] = None,
     png: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the charts as PNG files.")] = None,
     transcripts: Transcripts = None,
@@ -49,9 +50,11 @@ def report(
     if as_json:
         write_json(found)
     write(found, html, markdown, transcripts)
+    if csv is not None:
+        save(csv, trials(found))
     if svg is not None or png is not None:
         draw(found, svg, png)
-    if not (as_json or html or markdown or svg or png):
+    if not (as_json or html or markdown or csv or svg or png):
         tell(result, found)
 
 
@@ -159,6 +162,12 @@ def write(found: dict[str, Any], html: Path | None, markdown: Path | None, trans
         save(markdown, md.markdown(found).encode())
     if html is not None:
         save(html, page(found, transcripts).encode())
+
+
+def trials(found: dict[str, Any]) -> bytes:
+    from loopworth.comparisons.pages.csv import table
+
+    return table(found).encode()
 
 
 def page(found: dict[str, Any], transcripts: int | None) -> str:

@@ -17,6 +17,7 @@ from loopworth.models import open_model
 from loopworth.runs.store import Store
 from loopworth.workflows.compile import compile
 from tests.cli.kit import command
+from tests.comparisons.reported import Page
 from tests.endpoint import FakeEndpoint, said
 
 CASES = YAML(typ="safe").load(pathlib.Path(__file__).with_name("cost.yaml"))["cases"]
@@ -90,6 +91,30 @@ def on_their_days(case: Asked) -> None:
     assert costs(case, ids) == [12.0, 9.0]
     assert case.run("--replay", ids[0])["usage"]["usd"] == 12.0
     assert costs(case, ids) == [12.0, 9.0]
+    old_report_stays(case)
+
+
+def old_report_stays(case: Asked) -> None:
+    """A comparison is run while the first price holds; the price that comes later changes nothing in its report."""
+    (case.folder / "tasks.jsonl").write_text('{"id": "t", "expected": "x"}\n', "utf-8")
+    file = case.folder / "comparison.yaml"
+    file.write_text("{comparison: c, tasks: tasks.jsonl, score: equals, arms: {a: {workflow: ask.yaml}}}", "utf-8")
+    asked(case.folder, case.fake, {"prices": case.given["prices"][:1]})
+    old = case.told("compare", str(file))
+    assert spent(old) == 12.0
+    id = case.told("report")["replayed"]
+    asked(case.folder, case.fake, case.given)
+    assert spent(case.told("compare", str(file))) == 9.0
+    again = case.told("report", id)
+    assert (again["recorded_usd"], spent(again)) == (12.0, 12.0)
+    assert command("report", id, "--html", case.folder / "old.html").exit_code == 0
+    text = Page((case.folder / "old.html").read_text("utf-8")).text
+    assert "$12" in text
+    assert "$9" not in text
+
+
+def spent(found: dict[str, Any]) -> float:
+    return float(found["arms"][0]["usd"]["total"])
 
 
 def run_on(case: Asked, id: str, now: float) -> None:

@@ -1,4 +1,4 @@
-"""The handed cases of kind unicode, without the HTML report: text that no encoding can write."""
+"""The handed cases of kind unicode: text that no encoding can write."""
 
 import json
 import pathlib
@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 from loopworth.runs.recording import read
 from tests.cases.answering import says
 from tests.cli.kit import ROOT, command
+from tests.comparisons.reported import Page
 from tests.endpoint import FakeEndpoint, said
 
 CASES = YAML(typ="safe").load(pathlib.Path(__file__).with_name("unicode.yaml"))["cases"]
@@ -43,8 +44,8 @@ def replaced(given, folder, store):
 
 
 def opens(given, folder, store):
-    """A comparison over a tool that says it has its report, its JSON and its list of runs; and a file of runs in which
-    the half stands is read, shown and replayed."""
+    """A comparison over a tool that says it has its report (a page, too), its JSON and its list of runs; and a file of
+    runs in which the half stands is read, shown and replayed."""
     text = json.loads(given["transcript_line"])["text"]
     for name, lines in FILES.items():
         (folder / name).write_text(lines, "utf-8")
@@ -53,6 +54,12 @@ def opens(given, folder, store):
     assert (table.exit_code, exported.exit_code) == (0, 0), table.stderr + exported.stderr
     (trial,) = json.loads(exported.stdout)["trials"]
     assert (trial["right"], trial["answer"]) == (True, SHOWN)
+    page = folder / "report.html"
+    assert command("report", "--html", page).exit_code == 0
+    assert SHOWN in Page(page.read_text("utf-8")).text
+    (folder / "found.json").write_text(exported.stdout.replace(json.dumps(SHOWN), json.dumps(text)), "utf-8")
+    assert command("report", folder / "found.json", "--html", page).exit_code == 0
+    assert SHOWN in Page(page.read_text("utf-8")).text
     shown = command("runs", "show", "last")
     assert (shown.exit_code, "says" in shown.stdout) == (0, True), shown.output
     assert command("run", folder / "says.yaml").exit_code == 0

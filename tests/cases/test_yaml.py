@@ -117,6 +117,20 @@ def utf8_is_read_and_written_whatever_the_default(snippet, folder):
     assert f"It is {text}." in done.stdout.decode("utf-8")
     written = json.loads(loopworth(folder, "run", path, "--json", encoding="cp1252").stdout.decode("utf-8"))
     assert f"It is {text}." in json.dumps(written["transcript"], ensure_ascii=False)
+    reported_in_utf8(path, text, folder)
+
+
+def reported_in_utf8(path, text, folder):
+    """The page and the Markdown of a comparison of it."""
+    (folder / "tasks.jsonl").write_text('{"id": "t", "expected": "x"}\n', "utf-8")
+    comparison = folder / "comparison.yaml"
+    arms = f"{{a: {{workflow: {path.name}}}}}"
+    comparison.write_text(f"{{comparison: c, tasks: tasks.jsonl, score: equals, arms: {arms}}}", "utf-8")
+    pages = ("--html", "r.html", "--markdown", "r.md")
+    done = loopworth(folder, "compare", comparison, *pages, encoding="cp1252")
+    assert done.returncode == 0, done.stderr
+    assert f"<bdi>{text}</bdi>" in (folder / "r.html").read_text("utf-8")
+    assert "**Verdict" in (folder / "r.md").read_text("utf-8")
 
 
 def a_python_tag_is_refused(snippet, folder):
