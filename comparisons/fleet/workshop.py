@@ -150,7 +150,9 @@ class Workshop:
 
     def loaded(self, chunk: Chunk) -> Comparison:
         """The comparison as it is here. Raises Refused where it is not what was sent."""
-        file = self.project / chunk.file
+        file = (self.project / chunk.file).resolve()
+        if not file.is_relative_to(self.project.resolve()):
+            raise Refused(f"{chunk.file} is not in the project's folder of a worker: send it from there")
         try:
             comparison = load(file, whole=True)
         except (OSError, WorkflowFault) as why:

@@ -91,6 +91,8 @@ def test_a_chunk_of_other_files_is_refused(store: Store, tmp_path: pathlib.Path)
     assert asyncio.run(made(store, tmp_path, other)) == {
         "refused": "a worker has other files than the comparison was sent with: asks.yaml"
     }
+    away = msgspec.structs.replace(chunk, file=str(written(tmp_path.parent, "away", 1)), epoch=3)
+    assert "is not in the project's folder" in asyncio.run(made(store, tmp_path, away))["refused"]
     assert "gone.yaml cannot be read by a worker" in asyncio.run(made(store, tmp_path, gone))["refused"]
     assert asyncio.run(made(store, tmp_path, chunk)) == {"made": 6}
 
