@@ -56,7 +56,7 @@ class Sessions:
 
     def genuine(self, session: Session, signed: str) -> bool:
         """Whether a form is of this session."""
-        return not session.fresh and same(signed, self.form_sign(session))
+        return same(signed, self.form_sign(session))
 
     def opens(self, token: str) -> bool:
         return self.token is not None and same(token, self.token)

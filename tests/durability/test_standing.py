@@ -8,7 +8,13 @@ from loopworth.runs.standing import Standing, standings
 from loopworth.runs.store import Store, new_id
 from tests.runs.storing import BEGAN, kept
 
-TRIALS = [("b", "t1", Score(True)), ("b", "t1", Score(False)), ("b", "t2", Score(None)), ("a", "t1", None)]
+TRIALS = [
+    ("b", "t1", Score(True)),
+    ("b", "t3", Score(True)),
+    ("b", "t1", Score(False)),
+    ("b", "t2", Score(None)),
+    ("a", "t1", None),
+]
 """Arm, task, and the score of one that is done."""
 
 
@@ -26,5 +32,5 @@ def test_the_arms_of_a_comparison_stand_the_same_in_both(place: str) -> None:
     store.close()
     assert sorted(found, key=lambda one: one.arm) == [
         Standing("a", 0, 0, 1, 0, 0, 0.0, 0, BEGAN),
-        Standing("b", 2, 3, 0, 1, 1, 0.0, 0, BEGAN),
+        Standing("b", 3, 4, 0, 2, 1, 0.0, 0, BEGAN),
     ]
