@@ -17,10 +17,11 @@ from loopworth.cli.terminal import complain, headed, output, shown, write_json
 from loopworth.runs import approvals
 from loopworth.runs.approvals import Already, Approval, Came, Refused
 from loopworth.runs.home import home
-from loopworth.runs.outcome import Fenced
+from loopworth.runs.outcome import Diverged, Fenced
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
 from loopworth.runs.world import Decision
+from loopworth.workflows.faults import WorkflowFault
 
 app = typer.Typer(help="Questions of runs that wait for a person: list them, look, decide.", rich_markup_mode=None)
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -153,12 +154,16 @@ def sweep(store: Place = None) -> None:
             Durable(run, store).go_on(run)
         except typer.Exit as end:
             complain(f"{run}: status {end.exit_code}")
-        except (UserFault, Fenced) as why:
+        except (UserFault, WorkflowFault, Diverged, Fenced, OSError) as why:  # the others are gone on with
             complain(f"{run}: {why}")
 
 
 def who(by: str | None) -> str:
-    return by or getpass.getuser()
+    """The name that is recorded: as given, or the user's."""
+    try:
+        return by or getpass.getuser()
+    except (OSError, KeyError):  # a user without a name, as in some containers
+        raise UserFault("nobody knows your user name: say --by NAME") from None
 
 
 def question(shelf: Shelf, name: str) -> Approval:

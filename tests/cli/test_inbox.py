@@ -124,6 +124,17 @@ def test_a_decision_may_leave_the_run_to_others(folder: pathlib.Path) -> None:
     assert paid(folder) == []
 
 
+def test_a_sweep_leaves_no_run_out_for_another(folder: pathlib.Path) -> None:
+    """One whose file has changed is said, and those beside it go on all the same."""
+    broken, sound = begun(folder, "refunds"), begun(folder)
+    for name in (broken, sound):
+        assert command("inbox", "approve", name, "--no-run").exit_code == DONE
+    (folder / "refunds.yaml").write_text("shape: [")
+    done = command("inbox", "sweep")
+    assert (done.exit_code, paid(folder)) == (DONE, ["Ann 250"])
+    assert "refunds.yaml" in done.stderr
+
+
 def test_a_person_answers_in_their_own_words(folder: pathlib.Path) -> None:
     """What `ask_human` asks waits as well."""
     name = begun(folder, "human", "q")
