@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp
 
 from loopworth.runs.database import Home, StoreFault
-from loopworth.web import history, inbox
+from loopworth.web import history, inbox, reports
 from loopworth.web.activations import Activations
 from loopworth.web.desk import Desk, desk_of
 from loopworth.web.door import ENTER, Door
@@ -51,7 +51,7 @@ def application(
 
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=life, dependencies=[Depends(genuine)])
     app.state.desk = Desk(home, going_on, Sessions(token), by)
-    for router in (inbox.router, history.router):
+    for router in (inbox.router, history.router, reports.router):
         app.include_router(router)
     app.add_api_route("/static/{name}", static, methods=["GET"])
     app.add_api_route(ENTER, entrance, methods=["GET"])

@@ -79,6 +79,15 @@ def html(found: Found, transcripts: int = TRANSCRIPTS, drawings: Mapping[str, st
     )
 
 
+def drawings(found: Found) -> dict[str, str] | None:
+    """The charts as SVG to stand in the page; None where Altair (extra `report`) is not installed."""
+    try:
+        from loopworth.comparisons.pages.charts import charts, inline  # loaded on use: it is an extra
+    except ImportError:
+        return None
+    return {name: inline(chart, name) for name, chart in charts(found).items()}
+
+
 # -- all tasks --------------------------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -174,11 +174,8 @@ def page(found: dict[str, Any], transcripts: int | None) -> str:
     """The HTML, with charts where Altair is installed."""
     from loopworth.comparisons.pages import html
 
-    charts = drawing()
-    drawings: Mapping[str, str] = {}
-    if charts is not None:
-        drawings = {name: charts.inline(chart, name) for name, chart in charts.charts(found).items()}
-    else:
+    drawings = html.drawings(found)
+    if drawings is None:
         complain(f"the page has no charts: {MISSING}")
     return html.html(found, html.TRANSCRIPTS if transcripts is None else transcripts, drawings)
 

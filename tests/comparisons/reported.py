@@ -14,6 +14,8 @@ from loopworth.comparisons.execution import compare
 from loopworth.comparisons.export import read, to_json
 
 HOSTILE = '<script>alert(1)</script>"\' onmouseover="alert(1)\x1b[2J\u202e</td></table></pre></svg>'
+SPELLED = HOSTILE.replace("\x1b", "\\x1b").replace("\u202e", "\\u202e")
+"""As a page shows it."""
 ARM = """\
 workflow: right
 shape: pipeline

@@ -15,9 +15,8 @@ from loopworth.comparisons.pages import html as pages
 from loopworth.comparisons.pages.charts import charts, inline
 from loopworth.comparisons.pages.disagreements import disagreements, final, sides
 from loopworth.comparisons.pages.html import html
-from tests.comparisons.reported import HOSTILE, Page, hostile
+from tests.comparisons.reported import SPELLED, Page, hostile
 
-SPELLED = HOSTILE.replace("\x1b", "\\x1b").replace("\u202e", "\\u202e")
 SECTIONS = ("arms", "differences", "pareto", "levels", "ends", "steps", "latency", "contrasts", "tasks")
 
 
