@@ -20,7 +20,7 @@ router = APIRouter()
 
 @router.get("/runs/{id}/report")
 def report(request: Request, id: str) -> Response:
-    """A kept comparison as it was. The page brings its style with it, so it has a policy of its own, of nothing more."""
+    """A kept comparison as it was. The page brings its style with it, so it has a policy of its own."""
     shelf = desk_of(request).shelf()
     one = run_of(shelf, id)
     if one.kind != "comparison":
