@@ -48,13 +48,18 @@ def test_a_worker_whose_beat_stands_still_is_dead(room: Room) -> None:
 
 
 def test_one_worker_buries_a_dead_one(room: Room) -> None:
-    """Two find it dead at once."""
+    """Two find it dead at once: the second while the first is at it, and after."""
     a, b, c = map(room.worker, "abc")
-    for one in (a, b):
-        one.reap(0)
-        one.seen.pop((b if one is a else a).id)
-    a.seen[c.id] = b.seen[c.id] = (a.seen[c.id][0], 0)
-    assert [a.buried(c.id), b.buried(c.id)] == [True, False]
+    a.reap(0)
+    b.reap(0)
+    late = list[bool]()
+
+    def free(id: str) -> int:
+        late.append(b.buried(id))
+        return room.free(id)
+
+    a.free = free
+    assert [a.buried(c.id), b.buried(c.id), late] == [True, False, [False]]
     assert room.freed == [c.id]
 
 

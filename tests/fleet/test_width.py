@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,9 +34,11 @@ def test_arms_that_share_an_endpoint_share_a_queue() -> None:
     apart = widths([asks("a", ONE), asks("b", TWO)])
     assert apart["a"].queue != apart["b"].queue
     assert [apart[name].chunks for name in "ab"] == [8, 3]
-    joined = widths([asks("a", ONE), asks("b", TWO), asks("c", ONE, TWO)])
-    assert joined["a"] == joined["b"] == joined["c"]
-    assert joined["a"].chunks == 3
+    arms = [asks("a", ONE), asks("b", TWO), asks("c", ONE, TWO)]
+    for order in permutations(arms):
+        joined = widths(order)
+        assert joined["a"] == joined["b"] == joined["c"]
+        assert joined["a"].chunks == 3
 
 
 @pytest.mark.parametrize("models", [(), (ModelSpec("scripted"),), (ModelSpec("local/qwen3-0.6b"),)])
