@@ -279,6 +279,32 @@ def test_nothing_outside_the_allow_lists_happens(
         event(f"made: {tool}")
 
 
+NEAR_MISSES: list[tuple[str, Any, list[Decision]]] = [
+    ("send", {"to": "mallory@example.com"}, []),
+    ("send", {"to": "ann@example.com", "copies": True}, []),
+    ("send", {"to": "ann@example.com", "sender": "mallory"}, []),
+    ("send", '{"to": "ann@example.com", "to": "mallory@example.com"}', []),
+    ("pay", {"account": "DE1234\n", "amount": 1}, []),
+    ("pay", {"account": "DE1234, XX9", "amount": 1}, []),
+    ("pay", {"account": "DE\u0661\u0662\u0663\u0664", "amount": 1}, []),
+    ("pay", {"account": "DE1234", "amount": 1, "day": "2026-12-01"}, []),
+    ("pay", {"account": "DE1234", "amount": 9000}, [Decision("reject")]),
+    ("tag", {"names": [["a"], ["mallory"]], "mode": "safe"}, []),
+    ("tag", {"names": "a", "mode": "raw"}, []),
+    ("wipe", {"where": "tmp"}, [Decision("reject")]),
+    ("wipe", {"where": "tmp"}, [Decision("edit", arguments={"where": "/"})]),
+    ("Wipe", {"where": "tmp"}, []),
+]
+
+
+@pytest.mark.parametrize(("tool", "said", "decided"), NEAR_MISSES, ids=lambda one: str(one)[:40])
+def test_a_near_miss_is_no_hit(tool: str, said: Any, decided: list[Decision]) -> None:
+    """Each is the attack of one rule; nothing is called at all."""
+    shop = Shop(["done"], list(decided))
+    outcome = played(shop.tools(), replies("native", [[{"tool": tool, "arguments": said}]]), "native", shop.ask)
+    assert (outcome.exit, shop.made) == ("success", [])
+
+
 # -- the built-in tools ------------------------------------------------------------------------------------------------
 
 

@@ -87,8 +87,8 @@ def written(folder: pathlib.Path, text: str = REFUNDS) -> pathlib.Path:
 
 
 def test_every_gate_of_ours_holds(tmp_path: pathlib.Path) -> None:
-    """Irreversible, keyed and reading tools, and a workflow as one; conditions on inputs, allow-lists, edits, expiry and
-    memory: each attack is made, nothing real is called, and the store is left as it was."""
+    """Irreversible, keyed and reading tools, and a workflow as one; conditions on inputs, allow-lists, edits, expiry:
+    each attack is made, nothing real is called, and the store is left as it was."""
     place = str(tmp_path / "own.db")
     found = list(attacked(written(tmp_path), place))
     assert [one for one in found if one.held is False] == []
