@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from loopworth.runs.store import Store
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.faults import WorkflowFault
+from loopworth.workflows.origin import changed
 
 
 class Refused(Exception):
@@ -157,7 +157,7 @@ class Workshop:
             comparison = load(file, whole=True)
         except (OSError, WorkflowFault) as why:
             raise Refused(f"{file} cannot be read by a worker: {why}") from None
-        if other := differing(chunk.files, comparison.files):
+        if other := changed(chunk.files, comparison.files):
             raise Refused(f"a worker has other files than the comparison was sent with: {', '.join(other)}")
         return comparison
 
@@ -172,8 +172,3 @@ class Workshop:
         for task in self.benches.values():
             if task.done() and not task.cancelled() and not task.exception():
                 await task.result().execution.close()
-
-
-def differing(sent: Mapping[str, str], here: Mapping[str, str]) -> list[str]:
-    """The files that are not the same."""
-    return sorted(name for name in sent.keys() | here.keys() if sent.get(name) != here.get(name))
