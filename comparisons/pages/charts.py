@@ -25,6 +25,7 @@ INK, GRID = "#010203", "#040506"
 COLOURS = ["#2f7fd8", "#c9610c", "#1b9068", "#b4519f", "#8d7a14", "#6c6ad6", "#c2455a", "#5f7a86"]
 """At least 3 : 1 against white and against the dark page."""
 WIDTH = 520
+MOST_TICKS = 12
 LONGEST = 40
 """Characters of a name in a chart."""
 
@@ -44,8 +45,8 @@ def charts(found: Found) -> dict[str, alt.TopLevelMixin]:
 
 
 def svg(chart: alt.TopLevelMixin) -> str:
-    """Standalone SVG, black on nothing."""
-    return drawn(chart).replace(INK, "#1b1d21").replace(GRID, "#888")
+    """Standalone SVG, dark on white."""
+    return drawn(chart.properties(background="white")).replace(INK, "#1b1d21").replace(GRID, "#888")
 
 
 def inline(chart: alt.TopLevelMixin, name: str) -> str:
@@ -175,9 +176,11 @@ def decay(found: Found) -> Any:
     if len({row["level"] for row in rows}) < 2:
         return None
     numbers = all(isinstance(row["level"], float) for row in rows)
+    at = sorted({row["level"] for row in rows}) if numbers else []
+    axis = alt.Axis(values=at) if 0 < len(at) <= MOST_TICKS else alt.Axis()
     rows = aside(rows, found) if numbers else [{**row, "level": str(row["level"])} for row in rows]
     title = shown(found["group_by"], LONGEST)
-    x = alt.X("level", type="quantitative" if numbers else "ordinal", title=title, sort=None)
+    x = alt.X("level", type="quantitative" if numbers else "ordinal", title=title, sort=None, axis=axis)
     x = x.scale(zero=False, padding=20) if numbers else x
     base = alt.Chart(data(rows)).encode(x=x, color=colour(found))
     offset = alt.Undefined if numbers else alt.XOffset("arm:N")

@@ -7,7 +7,7 @@ from itertools import chain, zip_longest
 from typing import Any, TypeAlias
 
 from loopworth.comparisons.pages.tables import Found
-from loopworth.runs.steps import content
+from loopworth.runs.steps import arguments, content
 from loopworth.runs.usage import Value
 
 Key: TypeAlias = tuple[str, str, int]
@@ -61,10 +61,28 @@ def between(arm: str, other: str, trials: Mapping[Key, Found]) -> Iterator[Disag
 
 
 def sides(one: Disagreement) -> Sides:
-    """Both transcripts as lines; where nothing parts them, all is alike."""
-    left, right = ([line(said["message"]) for said in run["transcript"] or ()] for run in one.runs)
+    """Both transcripts as lines, and what came of them; where nothing parts them, all before that is alike."""
+    left, right = (told(run) for run in one.runs)
     alike = common(left, right)
-    return Sides(alike, tuple(left[alike:]), tuple(right[alike:]))
+    return Sides(alike, (*left[alike:], came(one.runs[0])), (*right[alike:], came(one.runs[1])))
+
+
+def told(run: Found) -> list[Line]:
+    """What was said; where no model was asked, what was called."""
+    said = [line(one["message"]) for one in run["transcript"] or ()]
+    return said or [Line(str(one["tool"]), called(one)) for one in run["calls"] or ()]
+
+
+def called(call: Found) -> str:
+    """With what, and what came back."""
+    return f"{arguments(call['arguments'])}\n{call['content']}"
+
+
+def came(run: Found) -> Line:
+    """The answer, or why there is none, with what the score says of it."""
+    answer = run["answer"] if isinstance(run["answer"], str) else arguments(run["answer"])
+    end = answer if run["exit"] == "success" else f"{run['exit']}: {run['note']}"
+    return Line("answer" if run["exit"] == "success" else "end", f"{end}\n({run['remark']})" if run["remark"] else end)
 
 
 def common(left: Sequence[Line], right: Sequence[Line]) -> int:

@@ -100,7 +100,21 @@ def test_two_transcripts_stand_side_by_side_from_where_they_part(found: dict[str
         run["transcript"].append({"at": "", "message": {"role": "assistant", "content": last}})
     both = sides(made)
     assert both.alike == 2
-    assert [[line.text for line in side] for side in (both.left, both.right)] == [["yes"], ["no"]]
+    assert [[line.text for line in side][:-1] for side in (both.left, both.right)] == [["yes"], ["no"]]
+    assert [(side[-1].role, side[-1].text.splitlines()[0]) for side in (both.left, both.right)] == [
+        ("answer", run["answer"].splitlines()[0]) for run in made.runs
+    ]
+
+
+def test_a_run_that_asked_no_model_is_told_by_its_calls(found: dict[str, Any]) -> None:
+    """And one that has no answer by why it ended."""
+    made = copy.deepcopy(next(disagreements(found, final(found))))
+    made.runs[0]["transcript"] = []
+    made.runs[0]["calls"] = [{"tool": "look", "arguments": {"k": 1}, "content": "found"}]
+    made.runs[1].update(exit="step_failed", note="no such key", remark="no answer: step_failed")
+    both = sides(made)
+    assert (both.left[0].role, both.left[0].text) == ("look", '{"k": 1}\nfound')
+    assert (both.right[-1].role, both.right[-1].text) == ("end", "step_failed: no such key\n(no answer: step_failed)")
 
 
 def test_long_transcripts_are_cut_and_say_so(found: dict[str, Any]) -> None:
