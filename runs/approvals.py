@@ -41,6 +41,8 @@ WHICH = f"select {COLUMNS} where approval.run = ? and approval.id = ?"
 WAITING = f"""
 select {COLUMNS} where approval.state = 'waiting' and run.state <> 'done' order by approval.asked, run.id, approval.n
 """
+TURN = "update approval set run = run where run = ? and id = ?"
+"""Holds the question to the end of the transaction, so that tries at the same moment are numbered one after another."""
 DECIDE = "update approval set state = 'decided', decision = ?, by = ? where run = ? and id = ? and state = 'waiting'"
 BALLOT = """
 insert into ballot(run, id, n, at, by, decision, won) select ?, ?, count(*) + 1, ?, ?, ?, ?
@@ -280,6 +282,7 @@ def enter(db: Database, approval: Approval, decision: Decision, at: str) -> Came
 def stood(db: Database, approval: Approval, decision: Decision, at: str) -> bool:
     """Whether a try was the first: then it is the decision."""
     run, id, said = approval.run, approval.id, body(decision)
+    db.execute(TURN, (run, id))
     won = db.execute(DECIDE, (said, decision.by, run, id)).rowcount == 1
     db.execute(BALLOT, (run, id, at, decision.by, said, int(won), run, id))
     if won:

@@ -1,0 +1,49 @@
+"""Decisions that come at the same moment, on both databases."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from typing import Any
+
+import pytest
+
+from loopworth.runs.approvals import Already, Decided, decide, of_run
+from loopworth.runs.journal import digest
+from loopworth.runs.outcome import Waiting
+from loopworth.runs.parking import Parking
+from loopworth.runs.store import Store
+from loopworth.runs.world import Decision, Question
+from tests.runs.storing import kept
+
+
+def test_of_many_who_come_at_once_and_too_late_each_is_told_so(place: str) -> None:
+    """Each try is kept and numbered, whoever else comes at that moment; none ends in an error of the database."""
+    store, run = Store(place), os.urandom(4).hex()
+    question = Question("pay", {"amount": 1}, digest(["pay", {"amount": 1}]))
+    with pytest.raises(Waiting):
+        asyncio.run(Parking({}, store, store.begin(kept(run, source={}))).gate(question, "1/gate"))
+    assert isinstance(decide(store, run, "1/gate", Decision("approve", "first")), Decided)
+    stores = [Store(place) for _ in range(8)]
+    start, came = threading.Barrier(len(stores)), list[Any]()
+
+    def vote(mine: Store) -> None:
+        start.wait()
+        for _ in range(5):
+            try:
+                came.append(type(decide(mine, run, "1/gate", Decision("reject", "late"))))
+            except Exception as error:
+                came.append(error)
+
+    threads = [threading.Thread(target=vote, args=(mine,)) for mine in stores]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for one in stores:
+        one.close()
+    [asked] = of_run(store.shelf(), run)
+    store.close()
+    assert came == [Already] * 40
+    assert [ballot.by for ballot in asked.ballots] == ["first"] + ["late"] * 40
