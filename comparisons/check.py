@@ -9,12 +9,15 @@ from typing import Any, get_args, get_origin
 from loopworth.comparisons.cells import misfits, typed
 from loopworth.comparisons.choice import chosen
 from loopworth.comparisons.fakes import unfit
+from loopworth.comparisons.judge import Judge, of_rows
 from loopworth.comparisons.program import fitted, program_inputs
 from loopworth.comparisons.scores import NAMES, ScoreFault, Scorer, scorer
-from loopworth.comparisons.spec import Arm, Comparison, Tasks
-from loopworth.comparisons.tasks import RESERVED, Task, columns, lacking
+from loopworth.comparisons.spec import JUDGE, Arm, Comparison, Tasks, judge_form
+from loopworth.comparisons.tasks import RESERVED, Task, columns, lacking, table_of
+from loopworth.models.spec import ModelSpec
 from loopworth.runs.recording import RecordingFault
 from loopworth.runs.recording import read as read_log
+from loopworth.workflows import chat_model
 from loopworth.workflows.check import entry_faults
 from loopworth.workflows.document import BROKEN
 from loopworth.workflows.faults import Fault, nearest, suggestion
@@ -108,6 +111,9 @@ class Checking:
             inside = (name,)
         if options is BROKEN:
             return
+        if name == JUDGE:
+            yield from self.judge(options)
+            return
         if not isinstance(options, dict | None) and not (isinstance(options, str) and name in TAKES_A_TEXT):
             yield spot.below(*inside).fault(f"{name!r} takes a mapping of options", f"write {{{name}: {{}}}}")
             return
@@ -117,6 +123,30 @@ class Checking:
             where = spot.below(*inside, *([option] if option else []))
             where = where if where.value is not BROKEN else spot.below(*inside)
             yield where.fault(fault.what, fault.instead, key=bool(inside))
+
+    def judge(self, options: Any) -> Iterator[Fault]:
+        """The model, the rubric and the labelled rows of an LLM judge; the runs of a log are past asking about."""
+        spot = self.comparison.at("score")
+        if not isinstance(options, dict) or not options:
+            yield spot.fault("`judge` needs a model", "judge: {model: provider/name, labels: labelled.jsonl}")
+            return
+        form, faults = judge_form(self.comparison)
+        self.scorer = Judge(ModelSpec(""))
+        yield from faults
+        yield from chat_model.faults(form) if "model" in form.given and form.sound("model") else ()
+        for arm in self.comparison.arms.values():
+            if arm.log is not None:
+                yield arm.at("log").fault("an LLM judge does not score a log", "write another score", key=True)
+        if form.labels is None or (there := self.files.present(form.path("labels"), form.at("labels"))) is None:
+            return
+        table = table_of(there, str(there))
+        yield from table.faults
+        for row in table.rows:
+            try:
+                of_rows([row.values])
+            except LookupError:
+                what = "a labelled row has `answer`, `expected` and `right`: true or false"
+                yield Fault(table.file, row.line, 1, what, '{"answer": "4 km", "expected": "4000 m", "right": true}')
 
     def controls(self) -> Iterator[Fault]:
         arms = self.comparison.arms
@@ -262,7 +292,9 @@ class Checking:
         judged = next((task for task in tasks if task.expected is not None), None)
         if judged is not None and "score" not in self.comparison.given:
             what = f"no `score` says when an answer is right, and task {judged.id!r} has an `expected`"
-            yield self.comparison.spot.fault(what, f"write `score: equals`, or one of {', '.join(NAMES)}", key=True)
+            yield self.comparison.spot.fault(
+                what, f"write `score: equals`, or one of {', '.join((*NAMES, JUDGE))}", key=True
+            )
         for task in tasks:
             if self.scorer is not None and task.expected is not None and (why := self.scorer.unfit(task.expected)):
                 yield Fault(task.file, task.line, 1, f"`expected` of task {task.id!r}: {why}")

@@ -12,16 +12,21 @@ from typing import Any, Literal
 from loopworth.comparisons import spec, tasks
 from loopworth.comparisons.arms import Arm, Control, build_arms
 from loopworth.comparisons.faults import Injected, injected
+from loopworth.comparisons.judge import RUBRIC, Judge, of_rows, ruling_in, without_judge
 from loopworth.comparisons.language import Loaded
 from loopworth.comparisons.language import load as load_files
 from loopworth.comparisons.own_score import OwnScore
 from loopworth.comparisons.scores import Bounded, Not, Score, Scorer, scorer
+from loopworth.comparisons.spec import JUDGE, judge_form
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trace import Trace, traced
 from loopworth.comparisons.trial import by_route
 from loopworth.comparisons.verdict import Rule
+from loopworth.models import prices
 from loopworth.runs.budget import Limits
 from loopworth.runs.outcome import Outcome
+from loopworth.workflows.chat_model import model_spec
+from loopworth.workflows.compile import Compiled
 from loopworth.workflows.contract import told
 from loopworth.workflows.document import plain
 from loopworth.workflows.faults import Fault, WorkflowFault
@@ -74,6 +79,15 @@ class Comparison:
         return self.scorer.own if isinstance(self.scorer, Bounded) else None
 
     @property
+    def panel(self) -> Judge | None:
+        """The LLM judge, where it is one that scores."""
+        return self.scorer if isinstance(self.scorer, Judge) else None
+
+    def judged(self, workflow: Compiled, task: Task) -> Compiled:
+        """What is run on a task: the workflow, and then the judge where there is one."""
+        return workflow if self.panel is None else self.panel.over(workflow, task.fields, task.expected)
+
+    @property
     def stages(self) -> tuple[tuple[str, ...], ...]:
         """The ids of the tasks that were chosen at first, then of those added each time."""
         ids, found = [task.id for task in self.tasks], []
@@ -93,6 +107,8 @@ class Comparison:
         """The answer against `expected`; where a task has only an `expected_route`, the route against that."""
         if task.expected is None and task.expected_route is not None:
             return by_route(outcome, task.expected_route)
+        if self.panel is not None:
+            return ruling_in(outcome).score
         return self.scorer(outcome.answer, task.expected)
 
     def trace(self, task: Task, outcome: Outcome) -> Trace:
@@ -100,8 +116,8 @@ class Comparison:
         scorer, right = self.scorer, None
         plain_score = isinstance(scorer, Bounded) and scorer.own is None and not isinstance(scorer.score, Not)
         if task.expected is not None and plain_score:
-            right = lambda value: scorer(value, task.expected).right
-        return traced(outcome, right)
+            right = lambda value: bool(scorer(value, task.expected).right)
+        return traced(without_judge(outcome), right)
 
     def harmful(self, task: Task, outcome: Outcome) -> bool | None:
         """Whether the run did harm; None where nothing says what harm is. A condition that fails counts as harm."""
@@ -167,18 +183,30 @@ def built(
         stop_early=form.stop_early,
         controls=controls(form),
         spec=plain(loaded.files.documents[Path(file).resolve()].value),
-        files=dict(digests(form, loaded, Path(file), arms, scorer.own)),
+        files=dict(digests(form, loaded, Path(file), arms, scorer.own if isinstance(scorer, Bounded) else None)),
     )
 
 
 SPEND = ("tokens", "usd", "time")
 
 
-def scored_by(form: spec.Comparison) -> Bounded:
+def scored_by(form: spec.Comparison) -> Scorer:
     """The score that the file names, with its options; `equals`, which judges nothing then, where it names none."""
     score: str | dict[str, Any] | None = form.score
     [(name, options)] = score.items() if isinstance(score, dict) else [(score or "equals", None)]
+    if name == JUDGE:
+        judge, _ = judge_form(form)
+        labels = [row for path in labels_files(form) for row in tasks.table_of(path, str(path)).rows]
+        return Judge(model_spec(judge.model), judge.rubric or RUBRIC, of_rows(row.values for row in labels), form.seed)
     return scorer(name, options if isinstance(options, str) else plain(options or {}), form.at("score").base)
+
+
+def labels_files(form: spec.Comparison) -> list[Path]:
+    """The file with the labelled rows of an LLM judge, where there is one."""
+    if not isinstance(form.score, dict) or JUDGE not in form.score:
+        return []
+    judge, _ = judge_form(form)
+    return [] if judge.labels is None else [judge.path("labels")]
 
 
 def unmeasured(form: spec.Comparison, loaded: Loaded) -> Iterator[Fault]:
@@ -189,7 +217,9 @@ def unmeasured(form: spec.Comparison, loaded: Loaded) -> Iterator[Fault]:
         )
     if form.budget is None or form.budget.usd is None:
         return
-    for model in sorted({name for arm in ours(form) for name in unpriced(loaded.arm(form, arm), loaded.files)}):
+    scorer = scored_by(form)
+    judges = [] if not isinstance(scorer, Judge) or prices.known(scorer.model) else [scorer.model.name]
+    for model in sorted({*judges, *(n for arm in ours(form) for n in unpriced(loaded.arm(form, arm), loaded.files))}):
         yield form.budget.at("usd").fault(
             f"the price of {model!r} is not known", "give its `price:`, or no limit in `usd`"
         )
@@ -216,5 +246,6 @@ def digests(
     functions += [load_python(arm.python or "", arm.at("python").base) for arm in programs]
     code = {path for function in functions if (path := code_of(function))}
     logs = {arm.path("log").resolve() for arm in form.arms.values() if arm.log is not None}
+    logs |= {path.resolve() for path in labels_files(form)}
     for path in sorted({*loaded.files.documents, *loaded.files.texts, *code, *logs, source.resolve()}):
         yield os.path.relpath(path, file.resolve().parent), sha256(path.read_bytes()).hexdigest()

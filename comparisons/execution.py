@@ -21,13 +21,14 @@ from loopworth.comparisons.controls import Controlled
 from loopworth.comparisons.crew import Crew
 from loopworth.comparisons.endpoints import Endpoints, Open
 from loopworth.comparisons.faults import Faults
+from loopworth.comparisons.judge import LABELS, Label, ruling_in
 from loopworth.comparisons.keeper import Keeper, unasked
 from loopworth.comparisons.lanes import Lane, eta, laid
 from loopworth.comparisons.outlay import Outlay
 from loopworth.comparisons.progress import Phase as Stage
 from loopworth.comparisons.progress import Progress
 from loopworth.comparisons.repeats import Alike, missing
-from loopworth.comparisons.result import Result, settled
+from loopworth.comparisons.result import Result, believed, label_runs, settled
 from loopworth.comparisons.schedule import Planned, plan
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.stopping import Stopping
@@ -71,12 +72,14 @@ class Execution:
         self.stopping = Stopping(comparison) if comparison.early else None
         self.alike = self.stopping.alike if self.stopping is not None else Alike(comparison)
         specs = {key: spec for arm in comparison.arms for key, spec in arm.workflow.models.items()}
+        specs |= {comparison.panel.model.key: comparison.panel.model} if comparison.panel is not None else {}
         self.endpoints = Endpoints(open, specs)
         self.news = asyncio.Event()
         self.trials: list[Trial] = []
         self.left: dict[Planned, Left] = {}
         self.control: Phase | None = None
         self.of_controls: dict[Planned, Trial] = {}
+        self.labels: list[Trial] = []
         self.flying: dict[Planned, tuple[int, float]] = {}
         self.lanes: list[Lane] = []
         self.answered: set[str] = set()
@@ -122,12 +125,13 @@ class Execution:
             id=self.keeper.id,
             made=sum(trial.arm in self.arms for trial in self.keeper.made),
             replayed=self.keeper.replayed,
+            labels=tuple(self.labels),
         )
         if not result.whole:
             return result
         if self.stopping is not None:
-            return self.stopping.concluded(result)
-        return dataclasses.replace(result, verdict=settled(self.comparison, result.final))
+            return believed(self.stopping.concluded(result))
+        return believed(dataclasses.replace(result, verdict=settled(self.comparison, result.final)))
 
     def elapsed(self) -> float:
         return time.monotonic() - self.start
@@ -136,6 +140,7 @@ class Execution:
 
     async def measured(self) -> Result:
         """All arms on all tasks, those that an endpoint failed once more; raises what ends this early."""
+        await self.labelled()
         while True:
             made = len(self.trials)
             await self.through(self.due(), 0, "running")
@@ -146,6 +151,28 @@ class Execution:
             left = missing(self.comparison, self.order, self.trials)
             self.stopped = self.stopped or self.keeper.short(len(left), len(self.order))
         return self.result(False)
+
+    async def labelled(self) -> None:
+        """Have the judge say what it makes of the rows that people labelled, so many at once as its endpoint takes."""
+        judge = self.comparison.panel
+        if judge is None:
+            return
+        slots = asyncio.Semaphore(self.endpoints.slots((self.endpoints.models[judge.model.key].endpoint,)))
+
+        async def one(planned: Planned, label: Label) -> None:
+            async with slots:
+                if self.spent_out():
+                    return
+                workflow, began = judge.of_label(label), self.elapsed()
+                arm = Arm(LABELS, workflow)
+                outside = lambda records: self.endpoints.world(arm, None, 0, records)
+                outcome = await self.keeper.run((planned, 0), workflow, {}, outside)
+            trial = tried(planned, outcome, ruling_in(outcome).score, began=began, keep=self.keep)
+            self.keeper.keep(trial, outcome)
+            self.take(trial)
+
+        rows = dict(zip(label_runs(judge), judge.labels, strict=True))
+        await asyncio.gather(*(one(planned, rows[planned]) for planned in self.keeper.due(rows, 0)))
 
     async def controlled(self, result: Result) -> Result:
         """The result with its controls, and a verdict that says where an agent is not shown better than retrying.
@@ -320,8 +347,10 @@ class Execution:
             return arm.log[planned.task, planned.repeat]
         choice = task.approve or self.comparison.approvals
         faults = Faults(self.comparison.faults, self.comparison.seed, planned.task, planned.repeat)
-        outside = lambda records: self.endpoints.world(arm, choice, planned.repeat, records, faults)
-        return await self.keeper.run((planned, attempt), self.workflow(planned), arm.given(task), outside)
+        workflow = self.comparison.judged(self.workflow(planned), task)
+        asked = dataclasses.replace(arm, workflow=workflow)
+        outside = lambda records: self.endpoints.world(asked, choice, planned.repeat, records, faults)
+        return await self.keeper.run((planned, attempt), workflow, arm.given(task), outside)
 
     async def score(self, task: Task, outcome: Outcome) -> Score | None:
         """What a run scored; a function of the user's own, which may take its time, does not hold up the others."""
@@ -337,6 +366,8 @@ class Execution:
         self.flying.pop(trial.planned, None)
         if trial.arm in self.arms:
             self.take_of_arm(trial)
+        elif trial.arm == LABELS:
+            self.labels.append(trial)
         else:
             self.of_controls[trial.planned] = trial
         self.news.set()

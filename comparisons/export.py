@@ -13,7 +13,17 @@ import msgspec
 from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.curve import Curve
 from loopworth.comparisons.provenance import Source, Sources, every, told, weakest
-from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, ControlFigures, Figures, Recovery, Report, report
+from loopworth.comparisons.report import (
+    Accuracy,
+    Amount,
+    ArmFigures,
+    ControlFigures,
+    Figures,
+    Judging,
+    Recovery,
+    Report,
+    report,
+)
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.spending import Batching, End, StepCost
 from loopworth.comparisons.tasks import Task
@@ -71,6 +81,7 @@ def document(result: Result) -> dict[str, Any]:
         "contrasts": [beside(one, every((origin[one.arm], origin[one.against]))) for one in found.contrasts],
         "pareto": [msgspec.structs.asdict(one) for one in found.standings],
         "any_differ": found.differ and told(found.differ._asdict(), every(origin.values()).counts),
+        "judge": found.judging and judge(found.judging, every(origin.values())),
         "recoveries": [recovery(one, origin[one.arm]) for one in found.recoveries],
         "controls": [control(one, origin[one.of]) for one in found.controls],
         "stopped_early": stopped_early(result, origin),
@@ -109,6 +120,19 @@ def batch(found: Batching, source: Sources) -> dict[str, Any]:
 def control(found: ControlFigures, source: Sources) -> dict[str, Any]:
     both = {name: spread(figures(getattr(found, name)), source) for name in ("figures", "agent")}
     return told({**msgspec.structs.asdict(found), **both}, source.counts)
+
+
+def judge(found: Judging, source: Sources) -> dict[str, Any]:
+    """Whose word every `right` is: an LLM's, with how far it agrees with people."""
+    known = found.agreement
+    agreed = {
+        **msgspec.structs.asdict(known),
+        "share": known.share,
+        "interval": known.interval,
+        "kappa": known.kappa,
+        "kappa_interval": known.kappa_interval,
+    }
+    return told({**msgspec.structs.asdict(found), "agreement": agreed}, source.counts, usd=source.usd)
 
 
 def recovery(found: Recovery, source: Sources) -> dict[str, Any]:
@@ -234,6 +258,7 @@ def trial(one: Trial, task: Task, source: Sources) -> dict[str, Any]:
         "expected": plain(task.expected),
         "expected_route": task.expected_route,
         "usage": usage(one.usage, source),
+        "judging": usage(one.judging, source) if one.judge_calls else None,
         "queued": one.queued,
         "answered": trace.answered,
         "calls_after_answer_seen": trace.after,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.judge import without_judge
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.tasks import Task
@@ -169,7 +170,7 @@ class StoreKeeper(Keeper):
         return str(self.store.trouble or "")
 
     def end(self, result: Result) -> None:
-        usage = sum((trial.usage for trial in result.runs), Usage())
+        usage = sum((trial.spent for trial in result.runs), Usage())
         state = "done" if result.finished else "unfinished"
         note = result.stopped or result.controls_stopped or ("interrupted" if result.interrupted else "")
         self.store.end(self.id, self.epoch, state, note, usage, result.seconds)
@@ -279,7 +280,7 @@ def due_of(one: Kept) -> Due:
 def trial_of(one: Kept, score: kept.Score, outcome: Outcome, trace: Trace, keep: bool) -> Trial:
     """A trial as it was when it ended; with its transcript where that is to be kept."""
     planned, attempt = due_of(one)
-    found = Score(score.right, score.remark) if score.right is not None else None
+    found, alone = Score(score.right, score.remark) if score.right is not None else None, without_judge(outcome)
     trial = tried(planned, outcome, found, attempt=attempt, began=score.began, keep=keep, trace=trace)
     return msgspec.structs.replace(
         trial,
@@ -288,9 +289,9 @@ def trial_of(one: Kept, score: kept.Score, outcome: Outcome, trace: Trace, keep:
         remark=score.remark,
         harmful=score.harmful,
         route=score.route,
-        model_calls=one.model_calls,
+        model_calls=one.model_calls if alone is outcome else alone.model_calls,
         tool_calls=one.tool_calls,
-        usage=one.usage,
+        usage=one.usage if alone is outcome else alone.usage,
         latency=score.latency,
-        seconds=one.seconds,
+        seconds=one.seconds if alone is outcome else alone.seconds,
     )

@@ -13,9 +13,9 @@ class Outlay:
         self.usd, self.unpriced, self.tokens = 0.0, 0, 0
 
     def add(self, trial: Trial) -> None:
-        self.usd += trial.usage.usd or 0.0
-        self.unpriced += trial.usage.usd is None
-        self.tokens += trial.usage.counted
+        self.usd += trial.spent.usd or 0.0
+        self.unpriced += trial.spent.usd is None
+        self.tokens += trial.spent.counted
 
     def over(self, most: Limits, seconds: float) -> str:
         """Which limit is reached, after so many seconds; "" where none is."""

@@ -17,6 +17,7 @@ from loopworth.comparisons.curve import Curve, Point, curve
 from loopworth.comparisons.faults import told_of
 from loopworth.comparisons.homogeneity import ChiSquare
 from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
+from loopworth.comparisons.judge import SPLIT, UNJUDGED, Agreement
 from loopworth.comparisons.pareto import Standing, standings
 from loopworth.comparisons.provenance import Sources, sources
 from loopworth.comparisons.quantiles import latency, quantile
@@ -29,7 +30,7 @@ from loopworth.comparisons.trial import Trial
 from loopworth.comparisons.verdict import Measured
 from loopworth.models.prices import FREE
 from loopworth.runs.outcome import APART
-from loopworth.runs.usage import Value
+from loopworth.runs.usage import Usage, Value
 from loopworth.workflows.variant import Difference
 
 OUTSIDE = (*FOREIGN, "log")
@@ -110,6 +111,26 @@ class ArmFigures(Value, frozen=True):
     sources: Sources = MEASURED
 
 
+class Judging(Value, frozen=True):
+    """The LLM judge behind every `right` of a comparison: how far it agrees with its labelled rows, and what it took.
+
+    Of `runs` that it judged it passed so many `split` in one order only, which are wrong, and gave no verdict on
+    `unjudged`. `calls`, `tokens` and `usd` are its own, those on the labelled rows too, and in no arm's figures.
+    `doubt` says why no verdict rests on it.
+    """
+
+    model: str
+    rubric: str
+    agreement: Agreement
+    runs: int
+    split: int
+    unjudged: int
+    calls: int
+    tokens: int | None
+    usd: float | None
+    doubt: str
+
+
 class Level(Value, frozen=True):
     """One level of `group_by`, for one arm."""
 
@@ -158,6 +179,7 @@ class Report(Value, frozen=True):
     standings: tuple[Standing, ...]
     warnings: tuple[str, ...]
     words: str
+    judging: Judging | None = None
 
 
 def report(result: Result) -> Report:
@@ -181,6 +203,29 @@ def report(result: Result) -> Report:
         standings=standing(result, found),
         warnings=tuple(warnings(result, arms)),
         words=words(result),
+        judging=judged(result),
+    )
+
+
+def judged(result: Result) -> Judging | None:
+    """What the LLM judge did, where one scores."""
+    judge, known = result.comparison.panel, result.agreement
+    if judge is None or known is None:
+        return None
+    runs = list(result.runs)
+    asked = [trial for trial in runs if trial.judge_calls and trial not in result.labels]
+    used = sum((trial.judging for trial in runs), Usage())
+    return Judging(
+        model=judge.model.name,
+        rubric=judge.rubric,
+        agreement=known,
+        runs=len(asked),
+        split=sum(trial.remark.startswith(SPLIT) for trial in asked),
+        unjudged=sum(trial.unjudged for trial in asked),
+        calls=sum(trial.judge_calls for trial in runs),
+        tokens=used.tokens,
+        usd=used.usd,
+        doubt=known.doubt,
     )
 
 
@@ -237,7 +282,7 @@ def arm_figures(result: Result, arm: Arm) -> ArmFigures:
         p95=quantile(seconds, 0.95),
         p95_words="" if timing is None or timing.p95_upper is not None else timing.words,
         exits=counts(trial.exit for trial in trials if trial.right is not None),
-        apart=counts(trial.exit for trial in every if trial.right is None),
+        apart=counts("judge_error" if trial.unjudged else trial.exit for trial in every if trial.right is None),
         route=route_accuracy(result, trials),
         routes=confusion(result.comparison, trials),
         differences=arm.differences,
@@ -412,7 +457,12 @@ def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
 
 def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
     planned = counted(arm.planned, "run")
+    if unjudged := [t.remark.removeprefix(UNJUDGED) for t in result.final if t.arm == arm.arm and t.unjudged]:
+        n = len(unjudged)
+        yield f"the judge gave no verdict on {n} of {planned}, counted apart as judge_error: {unjudged[0]}"
     for exit, n in arm.apart.items():
+        if exit == "judge_error":
+            continue
         notes = [t.note for t in result.final if t.arm == arm.arm and t.exit == exit and t.note]
         yield f"{n} of {planned} ended as {exit}, counted apart" + (f": {notes[0]}" if notes else "")
     if unscored := [t.remark for t in result.final if t.arm == arm.arm and t.unscored]:

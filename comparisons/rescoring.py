@@ -12,9 +12,10 @@ import msgspec
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.control_phase import Phase, carried, wanted
+from loopworth.comparisons.judge import LABELS, ruling_in
 from loopworth.comparisons.keeper import due_of
 from loopworth.comparisons.repeats import missing
-from loopworth.comparisons.result import Result, settled
+from loopworth.comparisons.result import Result, believed, label_runs, settled
 from loopworth.comparisons.schedule import Planned, plan
 from loopworth.comparisons.stopping import Stopping
 from loopworth.comparisons.tasks import Task
@@ -67,12 +68,13 @@ def folded(again: Again, before: Kept) -> Result:
         id=before.id,
         replayed=True,
         rescored=True,
+        labels=tuple(again.labelled()),
     )
     if not result.whole:
         return result
     if stopping is not None:
-        return again.controlled(stopping.concluded(result))
-    return again.controlled(dataclasses.replace(result, verdict=settled(comparison, result.final)))
+        return again.controlled(believed(stopping.concluded(result)))
+    return again.controlled(believed(dataclasses.replace(result, verdict=settled(comparison, result.final))))
 
 
 class Again:
@@ -81,7 +83,9 @@ class Again:
     def __init__(self, comparison: Comparison, shelf: Trials, before: Kept) -> None:
         self.comparison, self.shelf = comparison, shelf
         self.tasks = {task.id: task for task in comparison.tasks}
-        self.kept = [one for one in shelf.trials(before.id) if one.state == "done" and one.task in self.tasks]
+        done = [one for one in shelf.trials(before.id) if one.state == "done"]
+        self.kept = [one for one in done if one.task in self.tasks and one.arm != LABELS]
+        self.labels = [one for one in done if one.arm == LABELS]
         self.scores = shelf.scores(before.id)
         self.left: dict[Planned, Left] = {}
 
@@ -105,6 +109,15 @@ class Again:
             if outcome is not None:
                 self.left[planned] = left_by(planned, outcome)
                 yield self.trial(planned, self.tasks[planned.task], outcome)
+
+    def labelled(self) -> Iterator[Trial]:
+        """What the judge said of the labelled rows that there are now."""
+        rows = () if self.comparison.panel is None else label_runs(self.comparison.panel)
+        for one in self.labels:
+            planned, _ = due_of(one)
+            outcome = self.shelf.outcome(one.id)
+            if outcome is not None and planned in rows:
+                yield tried(planned, outcome, ruling_in(outcome).score)
 
     def trial(self, planned: Planned, task: Task, outcome: Outcome, before: Score = UNKEPT, attempt: int = 0) -> Trial:
         score = scored(outcome, lambda outcome: self.comparison.judge(task, outcome))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,10 +10,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.judge import LABELS, Agreement, Judge, agreement
 from loopworth.comparisons.repeats import shown_alike
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.trial import Trial
-from loopworth.comparisons.verdict import Measured, Verdict, decide
+from loopworth.comparisons.verdict import Measured, Verdict, decide, withheld
 from loopworth.runs.usage import Value
 
 if TYPE_CHECKING:
@@ -43,7 +45,8 @@ class Result:
     `id` is that of the run store, `made` counts the trials of an earlier part that this one went on from. Where it
     is `replayed` (or `rescored`: judged anew), nothing was spent, and what the trials cost is as recorded. Where it
     stopped early, `spared` says what that saved, and `counted` on which tasks an arm's figures stand: None where
-    its tasks were selected by another's results, so that it has none.
+    its tasks were selected by another's results, so that it has none. `labels` are what an LLM judge said of its
+    labelled rows.
     """
 
     comparison: Comparison
@@ -64,6 +67,17 @@ class Result:
     spared: tuple[Spared, ...] = ()
     counted: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
     controls: tuple[Controlled, ...] = ()
+    labels: tuple[Trial, ...] = ()
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """How far an LLM judge agrees with its labelled rows; None where none judges."""
+        judge = self.comparison.panel
+        if judge is None:
+            return None
+        said = {trial.planned: trial.right for trial in self.labels}
+        rows = zip(label_runs(judge), judge.labels, strict=True)
+        return agreement((said[planned], label.right) for planned, label in rows if planned in said)
 
     @property
     def final(self) -> tuple[Trial, ...]:
@@ -87,6 +101,7 @@ class Result:
         yield from self.trials
         for control in self.controls:
             yield from control.runs
+        yield from self.labels
 
     @property
     def usd(self) -> float:
@@ -96,7 +111,7 @@ class Result:
     @property
     def recorded_usd(self) -> float:
         """What the trials are known to have cost when they were made."""
-        return sum(trial.usage.usd or 0.0 for trial in self.runs)
+        return sum((trial.usage.usd or 0.0) + (trial.judging.usd or 0.0) for trial in self.runs)
 
     @property
     def status(self) -> int:
@@ -156,3 +171,16 @@ def settled(comparison: Comparison, trials: Iterable[Trial]) -> Verdict | None:
     if len(comparison.arms) < 2:
         return None
     return decide(measured(comparison, trials), comparison.rule, comparison.clusters)
+
+
+def label_runs(judge: Judge) -> list[Planned]:
+    """What the runs on a judge's labelled rows are kept under, in the order of the rows."""
+    return [Planned(LABELS, f"row {k}", 0) for k, _ in enumerate(judge.labels, 1)]
+
+
+def believed(result: Result) -> Result:
+    """The result, whose verdict is undecided where an LLM judge is not shown to agree with people."""
+    known = result.agreement
+    if known is None or result.verdict is None or not known.doubt:
+        return result
+    return dataclasses.replace(result, verdict=withheld(result.verdict, result.comparison.arms[0].name, known.doubt))

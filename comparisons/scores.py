@@ -33,13 +33,13 @@ LONGEST = 1_000_000
 """The most characters of an answer or an expected value that are compared; more is wrong, and says so."""
 FAILED = "the score failed: "
 """How the note of a row begins whose score failed."""
-LATER = ("judge",)
 
 
 class Score(Value, frozen=True):
-    """Whether an answer is right; `note` says why not, or what could not be read."""
+    """Whether an answer is right, None where that was to be judged and was not; `note` says why not, or what could not
+    be read."""
 
-    right: bool
+    right: bool | None
     note: str = ""
 
 
@@ -444,8 +444,6 @@ def scorer(name: str, options: Mapping[str, Any] | str | None = None, base: Path
     """
     bare = name.removeprefix("not-")
     if name not in NAMES:
-        if bare in LATER:
-            raise ScoreFault(None, f"the score {name!r} is not in this version")
         raise ScoreFault(None, f"there is no score {name!r}", suggestion(name, NAMES, "scores"))
     score: Any
     own: OwnScore | None = None

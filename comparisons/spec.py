@@ -7,13 +7,25 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from loopworth.comparisons.scores import LATER, NAMES
+from loopworth.comparisons.scores import NAMES
 from loopworth.workflows.faults import Fault
-from loopworth.workflows.form import Form, Kind, Words
-from loopworth.workflows.spec import VERSION, Catalogue, Count, Duration, Expression, Name, Number, Text, ToolName
+from loopworth.workflows.form import Builder, Form, Kind, Words
+from loopworth.workflows.spec import (
+    VERSION,
+    Catalogue,
+    Count,
+    Duration,
+    Expression,
+    ModelSpec,
+    Name,
+    Number,
+    Text,
+    ToolName,
+)
 
 Share = Annotated[float, Field(ge=0, le=1)]
-EVERY_SCORE = {"enum": [*NAMES, *LATER, *(f"not-{name}" for name in LATER)]}
+JUDGE = "judge"
+EVERY_SCORE = {"enum": [*NAMES, JUDGE]}
 ScoreText = Annotated[
     dict[str, Any] | Text,
     Words("the name of a score, or {name: {options}}"),
@@ -63,6 +75,15 @@ class Arm(Form):
             yield self.at("timeout").fault("`timeout` belongs to `python` or `command`", key=True)
         if "change" in self.given and not {"workflow", "control"} & set(sources) and sources:
             yield self.at("change").fault("`change` is for keys of a workflow", key=True)
+
+
+class Judge(Form):
+    """An LLM judge as the score: what `score: {judge: …}` holds."""
+
+    title: ClassVar[str] = "in `judge`"
+    model: ModelSpec = Field(description="model: provider/name")
+    rubric: Text | None = None
+    labels: Text | None = None
 
 
 class Injected(Form):
@@ -131,3 +152,10 @@ class Comparison(Form):
     stop_early: bool = False
     budget: Spend | None = None
     seed: int = 0
+
+
+def judge_form(form: Comparison) -> tuple[Judge, list[Fault]]:
+    """What is written under `score: {judge: …}`, a mapping, and what is wrong with it."""
+    spot = form.at("score", JUDGE)
+    builder = Builder(spot.document)
+    return builder.form(Judge, spot.value, spot.path), builder.faults

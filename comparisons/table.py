@@ -11,7 +11,7 @@ from rich.text import Text
 
 from loopworth.comparisons import curve
 from loopworth.comparisons.contrast import Contrast
-from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, Level, Report, report, spared_words
+from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, Judging, Level, Report, report, spared_words
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.sentences import counted, percent
 from loopworth.comparisons.spending import Batching, Seen
@@ -27,6 +27,7 @@ def render(result: Result) -> RenderableType:
     found = report(result)
     parts = [
         arms_table(found),
+        *judge_lines(found),
         *changes(found),
         *levels_table(result, found),
         *spending_tables(found),
@@ -71,6 +72,32 @@ def arms_table(found: Report) -> Group:
         made.add_row(Text(name), *map(Text, cells))
     means = "calls, tokens and cost are means per run; latency is without queueing and rate-limit pauses"
     return headed(shown(found.words), made, Text(f"{means}\n", style="dim"))
+
+
+def judge_lines(found: Report) -> Iterable[RenderableType]:
+    """That `right` is an LLM's word, how far it agrees with people, and what it cost."""
+    if (one := found.judging) is not None:
+        yield headed("`right` is the word of an LLM judge", *(Text(shown(line)) for line in judge_words(one)), Text())
+
+
+def judge_words(one: Judging) -> Iterable[str]:
+    known = one.agreement
+    if known.share is not None and known.interval is not None:
+        kappa = (
+            ""
+            if known.kappa is None or known.kappa_interval is None
+            else (f", kappa {known.kappa:.2f} ({known.kappa_interval[0]:.2f} to {known.kappa_interval[1]:.2f})")
+        )
+        of = f"{known.agreed}/{known.n} {100 * known.share:.0f} % (95 % interval {span(known.interval)} %)"
+        yield f"{one.model} agrees with the labels on {of}{kappa}"
+    if known.unjudged:
+        yield f"it gave no verdict on {counted(known.unjudged, 'labelled row')}"
+    split = f"; {one.split} passed in one order only, which is wrong" if one.split else ""
+    yield f"it judged {counted(one.runs, 'run')}, each in both orders{split}"
+    usd = "unknown" if one.usd is None else f"${one.usd:.4g}"
+    yield f"apart from the arms' figures: {counted(one.calls, 'call')}, {whole(one.tokens)} tokens, cost {usd}"
+    if one.doubt:
+        yield f"no verdict: {one.doubt}"
 
 
 def changes(found: Report) -> Iterable[RenderableType]:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from loopworth.comparisons.judge import UNJUDGED, judging, without_judge
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import FAILED, Score
 from loopworth.comparisons.trace import Trace
@@ -20,6 +21,7 @@ from loopworth.runs.usage import Usage, Value
 ENCODER = msgspec.json.Encoder(enc_hook=str)
 NOTHING = msgspec.Raw(b"null")
 UNTRACED = Trace()
+UNUSED = Usage()
 
 Harm: TypeAlias = Callable[[Mapping[str, Any]], bool]
 """Whether a run did harm, by `answer`, `calls` and `task`."""
@@ -32,7 +34,8 @@ class Trial(Value, frozen=True):
     provider error. `began` is when the run got its slot, in seconds since the comparison began: until then it queued.
     `latency` is `seconds` without what the run spent queueing or sleeping off a rate limit. `answer`, `transcript`,
     `events` and `calls` are JSON, encoded when the run ended, and null where nobody asked to keep them. `digest` is the
-    same for runs that did the same, `warnings` what a reader should know of their replies.
+    same for runs that did the same, `warnings` what a reader should know of their replies. `judging` is what an LLM
+    judge used on it, in so many `judge_calls`: no part of the run's own figures.
     """
 
     arm: str
@@ -59,11 +62,23 @@ class Trial(Value, frozen=True):
     trace: Trace = UNTRACED
     digest: str = ""
     warnings: tuple[str, ...] = ()
+    judging: Usage = UNUSED
+    judge_calls: int = 0
 
     @property
     def unscored(self) -> bool:
         """Whether it is wrong because the score of the user's own failed on it."""
         return self.remark.startswith(FAILED)
+
+    @property
+    def unjudged(self) -> bool:
+        """Whether the judge gave no verdict on it: an error of the judge's, which says nothing about the arm."""
+        return self.right is None and self.remark.startswith(UNJUDGED)
+
+    @property
+    def spent(self) -> Usage:
+        """What the run used, and its judge."""
+        return self.usage + self.judging if self.judge_calls else self.usage
 
     @property
     def queued(self) -> float:
@@ -87,6 +102,7 @@ def tried(
     trace: Trace = UNTRACED,
 ) -> Trial:
     """The trial that a run leaves; without a score it is counted apart."""
+    (judge_calls, judge_used), outcome = judging(outcome), without_judge(outcome)
     return Trial(
         arm=planned.arm,
         task=planned.task,
@@ -112,6 +128,8 @@ def tried(
         trace=trace,
         digest=digest(outcome),
         warnings=tuple(map(clean, outcome.warnings)),
+        judging=judge_used,
+        judge_calls=judge_calls,
     )
 
 

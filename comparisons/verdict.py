@@ -160,6 +160,17 @@ def decide(
     return Verdict(holder.arm, token, tuple(judged), sentences.summary(holder.arm, bool(earned), len(judged)))
 
 
+def withheld(verdict: Verdict, first: str, why: str) -> Verdict:
+    """No verdict, whatever the figures show: the place stays with the first arm. `why` ends each sentence."""
+    arms = [
+        msgspec.structs.replace(
+            arm, token="undecided", words=f"undecided: {why}.", earns_below=None, suffices_above=None, more=None
+        )
+        for arm in verdict.arms
+    ]
+    return Verdict(first, "undecided", tuple(arms), f"undecided: {why}.")
+
+
 def known(arm: Measured) -> Measured:
     """The arm with what is no number (NaN, infinity) taken for what it is: unknown."""
     right = {task: finite(value) for task, value in arm.right.items()}

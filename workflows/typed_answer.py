@@ -41,12 +41,15 @@ def rehearsed() -> None:
         call.close()
 
 
-async def typed_answer(output: Type, request: Request, log: Transcript, fx: Effects) -> Any:
+async def typed_answer(
+    output: Type, request: Request, log: Transcript, fx: Effects, read: Callable[[str], str] = unfenced
+) -> Any:
     """The answer to `request` as plain data of the type `output`; the effects are `ask` and, asked again, `ask~2`.
 
+    `read` makes JSON of a reply's text.
     Raises `Stop("unparsable")` where the second answer is not of the type either, and whatever a model call raises.
     """
-    asked = Asked(msgspec.structs.replace(request, schema=output.asked), log, fx)
+    asked = Asked(msgspec.structs.replace(request, schema=output.asked), log, fx, read)
     create = patched()(asked.create)
     try:
         made = await create(response_model=response_model(output), messages=[], max_retries=REASKS)
@@ -59,8 +62,8 @@ class Asked:
     """The `create` that instructor calls. The conversation is ours; of instructor's messages only its re-ask is used,
     so that nothing of a prompt is rewritten. `end` is what a model call raised."""
 
-    def __init__(self, request: Request, log: Transcript, fx: Effects) -> None:
-        self.request, self.log, self.fx, self.calls = request, log, fx, 0
+    def __init__(self, request: Request, log: Transcript, fx: Effects, read: Callable[[str], str]) -> None:
+        self.request, self.log, self.fx, self.read, self.calls = request, log, fx, read, 0
         self.end: Exception | None = None
 
     async def create(self, messages: list[Message], **_: Any) -> Any:
@@ -73,7 +76,7 @@ class Asked:
         except Exception as end:
             self.end = end
             raise
-        return completion(reply)
+        return completion(reply, self.read)
 
 
 def trimmed(message: Message) -> Message:
@@ -83,9 +86,9 @@ def trimmed(message: Message) -> Message:
     return user(content) if message["role"] == "user" else assistant(content)
 
 
-def completion(reply: Reply) -> Any:
+def completion(reply: Reply, read: Callable[[str], str] = unfenced) -> Any:
     """A reply in the shape that instructor reads: one choice, and a usage that it need not look for."""
-    message = SimpleNamespace(role="assistant", content=unfenced(reply.text), tool_calls=None)
+    message = SimpleNamespace(role="assistant", content=read(reply.text), tool_calls=None)
     return SimpleNamespace(choices=[SimpleNamespace(message=message, finish_reason="stop")], usage=no_usage())
 
 

@@ -31,7 +31,7 @@ def found(folder, text, **others):
         (comparison(score="numbr"), "3:8 there is no score 'numbr'; did you mean 'number'?"),
         (comparison(score="{number: {tolerence: 0}}"), "3:18 'number' has no option 'tolerence'; did you mean"),
         (comparison(score="{number: {}, equals: {}}"), "3:8 `score` is one score"),
-        (comparison(score="judge"), "3:8 the score 'judge' is not in this version"),
+        (comparison(score="judge"), "3:8 `judge` needs a model"),
         (comparison(arms="{a: {workflow: a.yml}}"), "4:22 there is no file"),
         (comparison(arms="{a: {workflow: tools.yaml}}"), "4:22 "),
         (
