@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
+from loopworth.comparisons.pages.html import legible
 from loopworth.models.reading import thoughts
-from loopworth.runs.characters import safe, safe_json
+from loopworth.runs.characters import safe_json
 from loopworth.runs.kept import Kept
 from loopworth.runs.message import Message
 from loopworth.runs.outcome import Said
@@ -20,11 +20,6 @@ from loopworth.runs.usage import Usage
 
 LONGEST = 20_000
 """Characters shown of one message."""
-
-
-def legible(value: Any) -> Any:
-    """A value as it may stand in a page; what a template made is markup, and stays so."""
-    return value if isinstance(value, Markup) else safe(hide(str(value)))
 
 
 def exact(value: Any) -> str:
