@@ -32,7 +32,7 @@ class Arm:
     """One contender. A pipeline that calls no model (a regular expression, say) is an arm like any other.
 
     `estimate` is what a run is expected to take by its files, where that can be told. `differences` are those from its
-    file, where the comparison changes something. `log` holds the runs of an arm that were made before.
+    `file`, where the comparison changes something. `log` holds the runs of an arm that were made before.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Arm:
     estimate: Estimate | None = None
     log: Log | None = None
     differences: tuple[Difference, ...] = ()
+    file: str = ""
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -113,7 +114,8 @@ def build_arms(form: spec.Comparison, files: Files, tasks: Sequence[Task]) -> tu
         faults += faked(workflow, files, fakes)
         try:
             changed = files.differences.get(id(arm), ())
-            arms.append(Arm(name, build(workflow, files), estimate(workflow, files), differences=changed))
+            file = str(files.key(arm.path("workflow")))
+            arms.append(Arm(name, build(workflow, files), estimate(workflow, files), differences=changed, file=file))
         except WorkflowFault as fault:
             faults += fault.faults
     if faults:

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from loopworth.comparisons.ablation import Ablation
 from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.curve import Curve
 from loopworth.comparisons.provenance import Source, Sources, every, told, weakest
@@ -81,6 +82,7 @@ def document(result: Result) -> dict[str, Any]:
         "contrasts": [beside(one, every((origin[one.arm], origin[one.against]))) for one in found.contrasts],
         "pareto": [msgspec.structs.asdict(one) for one in found.standings],
         "any_differ": found.differ and told(found.differ._asdict(), every(origin.values()).counts),
+        "ablation": [changed(one, every((origin[one.arm], origin[one.base]))) for one in found.ablation],
         "judge": found.judging and judge(found.judging, every(origin.values())),
         "recoveries": [recovery(one, origin[one.arm]) for one in found.recoveries],
         "controls": [control(one, origin[one.of]) for one in found.controls],
@@ -120,6 +122,11 @@ def batch(found: Batching, source: Sources) -> dict[str, Any]:
 def control(found: ControlFigures, source: Sources) -> dict[str, Any]:
     both = {name: spread(figures(getattr(found, name)), source) for name in ("figures", "agent")}
     return told({**msgspec.structs.asdict(found), **both}, source.counts)
+
+
+def changed(found: Ablation, source: Sources) -> dict[str, Any]:
+    """What an arm has otherwise than its base, and what that was worth."""
+    return told(msgspec.structs.asdict(found), source.counts, usd=source.usd, changed="assumed")
 
 
 def judge(found: Judging, source: Sources) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from loopworth.comparisons import spending
+from loopworth.comparisons.ablation import Ablation, ablations
 from loopworth.comparisons.arms import FOREIGN, Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.contrast import Contrast, any_differ, contrasts
@@ -180,6 +181,7 @@ class Report(Value, frozen=True):
     warnings: tuple[str, ...]
     words: str
     judging: Judging | None = None
+    ablation: tuple[Ablation, ...] = ()
 
 
 def report(result: Result) -> Report:
@@ -204,6 +206,7 @@ def report(result: Result) -> Report:
         warnings=tuple(warnings(result, arms)),
         words=words(result),
         judging=judged(result),
+        ablation=ablated(result, found),
     )
 
 
@@ -227,6 +230,13 @@ def judged(result: Result) -> Judging | None:
         usd=used.usd,
         doubt=known.doubt,
     )
+
+
+def ablated(result: Result, found: Sequence[Measured]) -> tuple[Ablation, ...]:
+    """What changes were worth; nothing of a part of the plan, or of tasks that were not chosen beforehand."""
+    if result.spared or not result.whole:
+        return ()
+    return tuple(ablations(result.comparison.arms, found, result.comparison.clusters))
 
 
 def standing(result: Result, found: Sequence[Measured]) -> tuple[Standing, ...]:

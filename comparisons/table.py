@@ -35,6 +35,7 @@ def render(result: Result) -> RenderableType:
         *recovery_table(found),
         *contrasts_table(found),
         *pareto(found),
+        *ablation_table(found),
         *differences(result),
         *controls_table(found),
         Group(*remarks(result, found)),
@@ -387,10 +388,33 @@ def pareto(found: Report) -> Iterable[RenderableType]:
     yield Text()
 
 
+def ablation_table(found: Report) -> Iterable[RenderableType]:
+    """What the changes of each arm were worth, beside the arm that has none of them."""
+    if not found.ablation:
+        return
+    made = table("arm", "base", "changed", "n", "won", "lost", "gain", "95 % interval", "cost", left=3)
+    for one in found.ablation:
+        parts = "\n".join(shown(part) for part in one.changed)
+        gain, interval = gained(one.difference), between(one.interval)
+        usd = "unknown" if one.usd is None else f"{'-' if one.usd < 0 else '+'}${abs(one.usd):.4g}"
+        counts = [str(one.n), str(one.b), str(one.c), gain, interval, usd]
+        made.add_row(*map(Text, [shown(one.arm), shown(one.base), parts, *counts]))
+    for column in made.columns[3:]:
+        column.no_wrap = True
+    yield headed("what each change was worth, task by task: descriptive, all parts of an arm together", made)
+
+
+def gained(difference: float | None) -> str:
+    return "-" if difference is None else f"{difference:+.2f}"
+
+
+def between(interval: tuple[float, float] | None) -> str:
+    return "-" if interval is None else f"{interval[0]:+.2f} to {interval[1]:+.2f}"
+
+
 def difference_row(one: ArmVerdict) -> list[str]:
-    gain = "-" if one.difference is None else f"{one.difference:+.2f}"
-    interval = "-" if one.interval is None else f"{one.interval[0]:+.2f} to {one.interval[1]:+.2f}"
-    return [shown(one.arm), shown(one.against), str(one.n), str(one.b), str(one.c), gain, interval, one.token]
+    figures = [str(one.n), str(one.b), str(one.c), gained(one.difference), between(one.interval)]
+    return [shown(one.arm), shown(one.against), *figures, one.token]
 
 
 def recovery_table(found: Report) -> Iterable[RenderableType]:

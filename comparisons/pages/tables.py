@@ -9,6 +9,7 @@ from loopworth.comparisons.curve import chance
 from loopworth.comparisons.sentences import percent
 from loopworth.comparisons.table import duration, number, span, under
 from loopworth.runs.usage import Value
+from loopworth.workflows.variant import Difference
 
 Found: TypeAlias = Mapping[str, Any]
 """A comparison as one JSON document, or a part of it."""
@@ -30,7 +31,10 @@ class Table(Value, frozen=True):
 
 def tables(found: Found) -> Iterator[Table]:
     """All of a comparison's but its tasks; what it has nothing of is left out."""
-    every = (arms, differences, accuracy_and_cost, levels, ends, steps, latencies, contrasts, controls, recoveries)
+    every = (
+        *(arms, judge, differences, ablation, accuracy_and_cost, levels, ends, steps, latencies, contrasts, controls),
+        recoveries,
+    )
     yield from (table for make in every if (table := make(found)) is not None)
     yield from routes(found)
 
@@ -60,6 +64,48 @@ def differences(found: Found) -> Table | None:
     return Table("differences", title, head, rows, 2, tuple(one["words"] for one in judged))
 
 
+def ablation(found: Found) -> Table | None:
+    """What the changes of each arm were worth, beside the arm that has none of them."""
+    if not (parts := found.get("ablation")):
+        return None
+    head = ("arm", "base", "changed", "n", "won", "lost", "gain", "95 % interval")
+    rows = tuple(
+        (
+            *(one["arm"], one["base"], "; ".join(map(difference, one["changed"]))),
+            *(str(one["n"]), str(one["b"]), str(one["c"]), gain(one), limits(one)),
+        )
+        for one in parts
+    )
+    title = "What each change was worth, task by task: descriptive, all parts of an arm together"
+    return Table("ablation", title, head, rows, 3)
+
+
+def difference(part: Found) -> str:
+    return str(Difference(part["key"], part["before"], part["after"]))
+
+
+def judge(found: Found) -> Table | None:
+    """Whose word `right` is, where it is an LLM's."""
+    if not (one := found.get("judge")):
+        return None
+    known = one["agreement"]
+    agreed = f"{known['agreed']}/{known['n']}", span(known["interval"])
+    kappa = (
+        "-" if known["kappa"] is None else "{:.2f} ({:.2f} to {:.2f})".format(known["kappa"], *known["kappa_interval"])
+    )
+    usd = "unknown" if one["usd"] is None else f"${one['usd']:.4g}"
+    counts = (str(one["runs"]), str(one["split"]), str(one["unjudged"]), str(one["calls"]), whole(one["tokens"]), usd)
+    head = (
+        *("model", "agrees with labels", "95 % interval, %", "kappa", "runs", "right in one order only"),
+        *("no verdict", "calls", "tokens", "cost"),
+    )
+    doubt = (f"No verdict: {one['doubt']}",) if one["doubt"] else ()
+    title = "`right` is the word of an LLM judge: its calls are in no arm's figures"
+    return Table(
+        "judge", title, head, ((one["model"], *agreed, kappa, *counts),), 1, (f"Rubric: {one['rubric']}", *doubt)
+    )
+
+
 def gain(one: Found) -> str:
     return "-" if one["difference"] is None else f"{one['difference']:+.2f}"
 
@@ -75,7 +121,7 @@ def arms(found: Found) -> Table:
     """One row for each arm; figures are means of its scored runs."""
     head = ("arm", "shape", "right", "95 % interval, %", "model calls", "tool calls", "tokens", "cost", "p50", "p95")
     means = "Calls, tokens and cost are means per run; latency is without queueing and rate-limit pauses."
-    changed = tuple(f"{arm['arm']}: {one}" for arm in found["arms"] for one in arm["changed"])
+    changed = tuple(f"{arm['arm']}: {difference(one)}" for arm in found["arms"] for one in arm["changed"])
     rows = tuple(map(arm_row, found["arms"]))
     return Table("arms", "The arms", head, rows, 2, (found["words"], means, *changed))
 
@@ -182,9 +228,7 @@ def steps(found: Found) -> Table | None:
     if not found["steps"]:
         return None
     head, known = ("arm", "step", "runs", "model calls", "tool calls", "tokens", "cost"), by_name(found)
-    rows = tuple(
-        (one["arm"], one["step"], str(one["runs"]), *calls(one), *taken(one, known)) for one in found["steps"]
-    )
+    rows = tuple((one["arm"], one["step"], str(one["runs"]), *calls(one), *taken(one, known)) for one in found["steps"])
     return Table("steps", "By step, or turn of a loop: means of the runs that came to it", head, rows, 2)
 
 
