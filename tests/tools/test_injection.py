@@ -335,15 +335,12 @@ def untouched(base: pathlib.Path) -> dict[str, bytes]:
 
 
 def ways(base: pathlib.Path) -> st.SearchStrategy[str]:
-    part = st.sampled_from(
-        ["..", ".", "", "sub", "a.txt", "up", "link.txt", "out.txt", "new.txt", "%2e%2e", "\0", "~", "C:"]
-    )
-    joined = st.builds(
-        lambda parts, sign: sign.join(parts), st.lists(part, max_size=4), st.sampled_from(["/", "\\", "//"])
-    )
-    return st.one_of(
-        joined, joined.map(lambda way: f"{base}/{way}"), joined.map(lambda way: f"/{way}"), st.text(max_size=5)
-    )
+    """Paths that lead out of the root if anything is followed or forgotten, and any others."""
+    out = ["link.txt", "up/out.txt", "up/new.txt", "../out.txt", "sub/../../out.txt", f"{base}/out.txt", "up"]
+    part = st.sampled_from(["..", ".", "", "sub", "a.txt", "up", "link.txt", "out.txt", "new.txt", "%2e%2e", "\0", "~"])
+    parts, sign = st.lists(part, max_size=4), st.sampled_from(["/", "\\", "//"])
+    joined = st.builds(lambda parts, sign: sign.join(parts), parts, sign)
+    return st.one_of(st.sampled_from(out), joined, joined.map(lambda way: f"{base}/{way}"), st.text(max_size=5))
 
 
 @EXAMPLES
