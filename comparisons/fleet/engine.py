@@ -46,9 +46,14 @@ def unpickled(*_: Any) -> NoReturn:
     raise Pickled("a row of the queue is pickled: loopworth writes JSON alone, and reads nothing else")
 
 
+def unwritten(*_: Any) -> str:
+    """What stands for the outcome of a row that is refused: the row ends as failed, in the format that it names."""
+    return "refused"
+
+
 def guard() -> None:
     """Refuse pickles. Each row of DBOS names its own format, so to write JSON is not enough."""
-    DefaultSerializer.serialize = unpickled  # type: ignore[method-assign, assignment]
+    DefaultSerializer.serialize = unwritten  # type: ignore[method-assign, assignment]
     DefaultSerializer.deserialize = unpickled  # type: ignore[method-assign, assignment]
 
 
@@ -140,6 +145,14 @@ class Queue:
             found = self.client.list_workflows(workflow_ids=list(ids), load_input=False)
         return {one.workflow_id: (one.status, told(one)) for one in found}
 
+    def cancelled(self, ids: Sequence[str]) -> list[str]:
+        """Those of these chunks that were called off."""
+        with worded(self.home):
+            found = self.client.list_workflows(
+                workflow_ids=list(ids), status="CANCELLED", load_input=False, load_output=False
+            )
+        return [one.workflow_id for one in found]
+
     def cancel(self, ids: Sequence[str]) -> None:
         """Drop what has not begun; workers end what has within a second or two."""
         with worded(self.home):
@@ -148,9 +161,7 @@ class Queue:
     def held(self, worker: str) -> list[Any]:
         """The chunks that a worker has begun and not ended."""
         with worded(self.home):
-            return self.client.list_workflows(
-                status="PENDING", executor_id=worker, load_input=False, load_output=False
-            )
+            return self.client.list_workflows(status="PENDING", executor_id=worker, load_input=False, load_output=False)
 
     def free(self, worker: str) -> int:
         """Give what a worker held back to the queue; how many chunks that was."""

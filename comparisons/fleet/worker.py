@@ -48,16 +48,20 @@ class Worker:
         self.leaving = threading.Event()
         self.runs = 0
         self.loop = asyncio.get_running_loop()
+        self.failure: asyncio.Future[None] = self.loop.create_future()
 
     async def serve(self) -> int:
-        """Make chunks until this is cancelled; how many runs were made. What is under way goes back to the queue."""
+        """Make chunks until this is cancelled; how many runs were made. What is under way goes back to the queue.
+
+        Raises StoreFault where the store fails.
+        """
         self.attendance.beat()
         watch = threading.Thread(target=self.attend, name="loopworth-attendance", daemon=True)
         watch.start()
         try:
             await asyncio.to_thread(engine.serve, self.store.home, self.id, self.make)
             self.say(f"worker {self.id} serves {self.store.home}")
-            await asyncio.Event().wait()
+            await self.failure
         except asyncio.CancelledError:
             pass
         finally:
@@ -72,9 +76,14 @@ class Worker:
         await asyncio.gather(*self.under_way.values(), return_exceptions=True)
         await self.workshop.close()
         await asyncio.to_thread(watch.join)
-        await asyncio.to_thread(self.queue.free, self.id)
-        await asyncio.to_thread(self.attendance.leave)
+        with suppress(StoreFault):  # where the store failed, others find this worker silent
+            await asyncio.to_thread(self.queue.free, self.id)
+            await asyncio.to_thread(self.attendance.leave)
         self.queue.close()
+
+    def fail(self, fault: StoreFault) -> None:
+        if not self.failure.done():
+            self.failure.set_exception(fault)
 
     # -- chunks -------------------------------------------------------------------------------------------------------
 
@@ -113,15 +122,16 @@ class Worker:
                 for id in self.attendance.reap(time.monotonic()):
                     self.say(f"worker {id} is dead: others go on with its chunks")
                 self.call_off()
-            except (StoreFault, RuntimeError) as fault:
+            except StoreFault as fault:
+                if self.store.failed:  # it writes no more: whoever started this process may start another
+                    self.loop.call_soon_threadsafe(self.fail, fault)
+                    return
                 self.say(str(fault))
 
     def call_off(self) -> None:
-        if not (ids := list(self.under_way)):
-            return
-        for id, (status, _) in self.queue.states(ids).items():
-            task = self.under_way.get(id)
-            if status == "CANCELLED" and task is not None:
+        ids = list(self.under_way)
+        for id in self.queue.cancelled(ids) if ids else ():
+            if (task := self.under_way.get(id)) is not None:
                 self.loop.call_soon_threadsafe(task.cancel)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -57,12 +58,14 @@ class Hand(Keeper):
         return await activate(workflow, input, outside({}), journal, kept.id)
 
     def keep(self, trial: Trial, outcome: Outcome) -> None:
-        """What was cut short is made again elsewhere."""
+        """What is cut short here is made again elsewhere."""
         kept, journal = self.under_way.pop((trial.planned, trial.attempt))
-        if trial.exit != "cancelled":
-            over = trial.exit not in UNFINISHED
-            score = Score(trial.right, trial.harmful, trial.remark, trial.route, trial.latency, trial.began)
-            self.store.enter(kept, journal.records, outcome, score, over=over, parent_epoch=self.epoch)
+        task = asyncio.current_task()
+        if trial.exit == "cancelled" and task is not None and task.cancelling():
+            return
+        over = trial.exit not in UNFINISHED
+        score = Score(trial.right, trial.harmful, trial.remark, trial.route, trial.latency, trial.began)
+        self.store.enter(kept, journal.records, outcome, score, over=over, parent_epoch=self.epoch)
 
 
 class Bench:
@@ -70,7 +73,6 @@ class Bench:
 
     def __init__(self, execution: Execution, hand: Hand) -> None:
         self.execution, self.hand = execution, hand
-        self.chunks = 0
 
     async def make(self, chunk: Chunk, one: Ordered) -> None:
         """A run, unless it was called off."""
@@ -92,23 +94,24 @@ class Workshop:
         self.store, self.project, self.open = store, project, open
         self.slots = asyncio.Semaphore(concurrency)
         self.benches: dict[tuple[str, int], asyncio.Task[Bench]] = {}
+        self.used = Counter[tuple[str, int]]()
 
     async def make(self, chunk: Chunk) -> dict[str, Any]:
         """Make what is not there yet of a chunk; how many runs that was, or why it is refused."""
+        key = (chunk.comparison, chunk.epoch)
+        self.used[key] += 1
         try:
             bench = await self.bench(chunk)
-        except Refused as why:
-            return {"refused": str(why)}
-        bench.chunks += 1
-        try:
             due = await asyncio.to_thread(self.missing, chunk)
             width = asyncio.Semaphore(chunk.width)
             async with asyncio.TaskGroup() as group:
                 for one in due:
                     group.create_task(self.in_turn(bench, chunk, one, width))
             await asyncio.to_thread(self.settled)
+        except Refused as why:
+            return {"refused": str(why)}
         finally:
-            bench.chunks -= 1
+            self.used[key] -= 1
         return {"made": len(due)}
 
     async def in_turn(self, bench: Bench, chunk: Chunk, one: Ordered, width: asyncio.Semaphore) -> None:
@@ -164,8 +167,8 @@ class Workshop:
     async def tidy(self) -> None:
         """Close what no chunk is under way of."""
         for key, task in list(self.benches.items()):
-            if task.done() and not task.cancelled() and not task.exception() and not task.result().chunks:
-                del self.benches[key]
+            if not self.used[key] and task.done() and not task.cancelled() and not task.exception():
+                del self.benches[key], self.used[key]
                 await task.result().execution.close()
 
     async def close(self) -> None:

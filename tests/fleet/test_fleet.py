@@ -71,8 +71,7 @@ def test_two_workers_find_what_one_process_finds(postgres: str, project: pathlib
 
 
 def test_a_worker_that_is_killed_loses_nothing(postgres: str, project: pathlib.Path, hosts: list[Host]) -> None:
-    """Killed with runs under way: another finds it silent and makes what is missing; each run is kept once, and those
-    that had ended are not made again."""
+    """Killed with runs under way: another finds it silent and makes what is missing; each run is kept once."""
     sent, killed = Sent(postgres, written(project, "killed", 200, SLOW), project), list[Host]()
 
     def watch(progress: Any) -> None:
@@ -91,7 +90,7 @@ def test_a_worker_that_is_killed_loses_nothing(postgres: str, project: pathlib.P
     assert len(shelf.trials(sent.id)) == len(shelf.scores(sent.id)) == 200
     made = Counter(line for line in hosts[0].log.read_text().splitlines() if line.startswith("killed "))
     assert len(made) == 200
-    assert made.total() - 200 <= 8 * 2  # what was under way at the kill, at most the worker's slots
+    assert made.total() - 200 < 4 * 25  # of the chunks that it held, what had not been entered
 
 
 def holding(store: str, hosts: list[Host]) -> Host | None:
@@ -151,9 +150,7 @@ def test_a_comparison_that_is_settled_calls_off_the_chunks_that_are_left(
     assert of_comparison(postgres, sent.id, ACTIVE) == []
 
 
-def test_a_worker_refuses_other_files_than_were_sent(
-    postgres: str, project: pathlib.Path, hosts: list[Host]
-) -> None:
+def test_a_worker_refuses_other_files_than_were_sent(postgres: str, project: pathlib.Path, hosts: list[Host]) -> None:
     """The comparison ends with the name of the file, and can be gone on with."""
     file = written(project, "other", 5)
     sent = Sent(postgres, file, project)
@@ -180,25 +177,21 @@ def test_a_pickled_row_is_refused(
     import psycopg
 
     from loopworth.comparisons.fleet.chunk import Chunk
-    from loopworth.comparisons.fleet.engine import Pickled, Queue
+    from loopworth.comparisons.fleet.engine import Queue
 
     chunk = Chunk("bomb", 1, "2026-01-01T00:00:00+00:00", "x.yaml", {}, 1, ())
     bomb = base64.b64encode(pickle.dumps({"args": (Bomb(tmp_path / "boom"),), "kwargs": {}})).decode()
-    queue = Queue(home(postgres))
-    queue.send("bombs", [chunk])  # nobody serves this queue yet
-    with psycopg.connect(postgres, autocommit=True) as db:
+    asked = "select status from dbos.workflow_status where workflow_uuid = %s"
+    with closing(Queue(home(postgres))) as queue, psycopg.connect(postgres, autocommit=True) as db:
+        queue.send("bombs", [chunk])  # nobody serves this queue yet
         row = "update dbos.workflow_status set serialization = 'py_pickle', inputs = %s where workflow_uuid = %s"
         assert db.execute(row, (bomb, chunk.id)).rowcount == 1
-    queue.open("bombs", 1)
-    while of_comparison(postgres, "bomb", ACTIVE):
-        time.sleep(0.2)  # until a worker has met it
-    assert not (tmp_path / "boom").exists()
-    with psycopg.connect(postgres, autocommit=True) as db:
-        asked = "select status from dbos.workflow_status where workflow_uuid = %s"
-        assert db.execute(asked, (chunk.id,)).fetchall() == [("ERROR",)]
+        queue.open("bombs", 1)
+        while (status := db.execute(asked, (chunk.id,)).fetchone()) in (("ENQUEUED",), ("PENDING",)):
+            time.sleep(0.2)  # until a worker has met it
+        assert status == ("ERROR",)
+        assert not (tmp_path / "boom").exists()
         row = "update dbos.workflow_status set status = 'SUCCESS', output = %s, error = null where workflow_uuid = %s"
         db.execute(row, (bomb, chunk.id))
-    with pytest.raises(Pickled):
-        queue.states([chunk.id])
-    assert not (tmp_path / "boom").exists()
-    queue.close()
+        assert queue.states([chunk.id])[chunk.id][0] == "SUCCESS"
+        assert not (tmp_path / "boom").exists()
