@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from loopworth.comparisons.arms import Arm
@@ -76,7 +79,19 @@ def told(shelf: Trials, before: Kept, file: str | None = None) -> tuple[Result, 
         if comparison.own_score is not None:
             comparison.own_score.close()
     found["warnings"][:0] = remarks(before, comparison)
+    found["texts"] = texts(found["provenance"]["files"], Path(comparison.file).parent)
     return result, found
+
+
+def texts(digests: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """What stands in a comparison's files, of those that are still the ones that were read."""
+    found = {}
+    for name, digest in digests.items():
+        with suppress(OSError, UnicodeDecodeError):
+            content = (folder / name).read_bytes()
+            if sha256(content).hexdigest() == digest:
+                found[name] = content.decode()
+    return found
 
 
 def as_begun(comparison: Comparison, before: Kept) -> Comparison:

@@ -28,6 +28,8 @@ TRANSCRIPTS = 200
 """Disagreements that are shown with both transcripts."""
 ROOM, MOST_ROOM = 4_000_000, 12_000
 """Bytes of HTML for all transcripts, and for one side of one."""
+MOST_FILE = 20_000
+"""Characters of one file."""
 CUT, CUT_ID = 60, 120
 """Characters of an answer, and of an id, in the table of all tasks."""
 
@@ -74,6 +76,7 @@ def html(found: Found, transcripts: int = TRANSCRIPTS, drawings: Mapping[str, st
         rows=rows(found, trials, {id(run) for one in others for run in one.runs}),
         pairs=pairs(chosen),
         others=len(others),
+        files=[(name, shortened(text)) for name, text in found.get("texts", {}).items()],
         style=Markup(STYLE),
         policy=POLICY,
     )
@@ -129,6 +132,12 @@ def said(value: Any) -> str:
 def cut(text: str, most: int) -> str:
     line = " ".join(text[: 4 * most].split())
     return line if len(line) <= most and len(text) <= 4 * most else f"{line[:most]}…"
+
+
+def shortened(text: str) -> str:
+    """A file as it was read; of a long one the beginning."""
+    more = len(text) - MOST_FILE
+    return text if more <= 0 else f"{text[:MOST_FILE]}…\n({more:,} more characters)"
 
 
 # -- disagreements ----------------------------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ def kept(shelf: Shelf, id: str) -> tuple[Shelf, Kept]:
 def pages(result: Result, place: str | None, html: Path | None, markdown: Path | None) -> None:
     """The pages of a comparison that was just run; its trials are named where they are kept."""
     from loopworth.comparisons.export import read, to_json
-    from loopworth.comparisons.retelling import named
+    from loopworth.comparisons.retelling import named, texts
 
     if html is None and markdown is None:
         return
@@ -148,6 +148,7 @@ def pages(result: Result, place: str | None, html: Path | None, markdown: Path |
         complain("no report is written of a part: `loopworth report` does so")
         return
     found = read(to_json(result))
+    found["texts"] = texts(found["provenance"]["files"], Path(result.comparison.file).parent)
     write(named(found, Shelf(place), result.id) if result.id and not result.replayed else found, html, markdown, None)
 
 

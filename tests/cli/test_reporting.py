@@ -67,7 +67,8 @@ def test_the_pages_are_written_and_told(tmp_path: pathlib.Path) -> None:
     assert done.stdout == ""
     page = Page((tmp_path / "out/r.html").read_text("utf-8"))
     assert "svg" in {tag for tag, _ in page.elements}
-    assert page.text.count("loopworth runs show") == 2 * sum(tag == "summary" for tag, _ in page.elements) - 2
+    assert page.text.count("loopworth runs show") == 2 * 11  # of both runs on each task that only one got right
+    assert "Twice {{ n }}?" in page.text
     assert (tmp_path / "out/r.md").read_text("utf-8").startswith("**Verdict: better** — double keeps the place")
     names = {path.name for path in (tmp_path / "out").rglob("*.*")}
     assert {"differences.svg", "latency.png"} <= names
@@ -106,6 +107,8 @@ def test_files_that_changed_since_change_no_cost_and_are_named(tmp_path: pathlib
     assert after["provenance"]["files"] == before["provenance"]["files"]  # type: ignore[index]
     assert "guess.yaml changed since it was run" in after["warnings"][0]  # type: ignore[index]
     assert "changed" not in str(before["warnings"])
+    assert before["texts"]["guess.yaml"] == priced  # type: ignore[index]
+    assert set(before["texts"]) - set(after["texts"]) == {"guess.yaml"}  # type: ignore[call-overload]
 
 
 def test_a_rule_that_changed_is_told(tmp_path: pathlib.Path) -> None:

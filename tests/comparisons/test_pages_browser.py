@@ -88,3 +88,6 @@ def test_it_prints_light(chromium: Any, report: pathlib.Path) -> None:  # noqa: 
         page.emulate_media(media="print")
         assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
         assert not page.locator("nav").is_visible()
+        page.set_viewport_size({"width": 794 - 76, "height": 1123})  # A4, with a centimetre of margin
+        widths = page.locator("#arms table").evaluate("one => [one.scrollWidth, one.parentElement.clientWidth]")
+        assert widths[0] <= widths[1]
