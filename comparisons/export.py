@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -47,10 +49,23 @@ def to_json(result: Result) -> bytes:
 
 def read(document: bytes) -> dict[str, Any]:
     """What `to_json` wrote, also with halves of surrogate pairs, which msgspec does not read. Raises ValueError."""
+    with uncollected():
+        try:
+            return dict(msgspec.json.decode(document))
+        except msgspec.DecodeError:
+            return dict(json.loads(document))
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """While something big is made that has no cycles: the collector would walk it again and again as it grows."""
+    collects = gc.isenabled()
+    gc.disable()
     try:
-        return dict(msgspec.json.decode(document))
-    except msgspec.DecodeError:
-        return dict(json.loads(document))
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def document(result: Result) -> dict[str, Any]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from loopworth.comparisons.pages.disagreements import Disagreement, disagreements, final
 from loopworth.comparisons.pages.tables import Found, Table, arms, origin, tables, verdict
 from loopworth.comparisons.table import shown
+from loopworth.runs.steps import arguments
 
 WORD = "[a-zA-Z0-9]"
 MARKUP = re.compile(
     rf"[\\`*\[\]<>&#|~$@]|(?<!{WORD})_|_(?!{WORD})|:(?=//)|(?<=www)\.|^[-+=](?=[-+=\s]|$)|^\d+(?=[.)]\s)", re.IGNORECASE
 )
 """What may be read as markup, as a name to be notified, or as a link."""
+MOST_PAIRS, CUT = 20, 80
+"""Disagreements that are shown, and characters of an answer in them."""
 MOST = 8_000
 """Characters of one sentence."""
 
@@ -31,9 +35,33 @@ def lines(found: Found) -> Iterator[str]:
     for table in tables(found):
         if table.name != main.name:
             yield from folded(table.title, [*grid(table), *said(table.words)])
+    yield from folded("Disagreements", parted(found))
     if found["warnings"]:
         yield from folded("What to be wary of", said(found["warnings"]))
     yield from folded("Where it is from", [line for table in origin(found) for line in (*grid(table), "")])
+
+
+def parted(found: Found) -> Iterator[str]:
+    """The first runs on the same task of which one was right and one was not, with what each answered."""
+    every = list(disagreements(found, final(found)))
+    head = ("task", "arm", "answer", "against", "answer", "right")
+    rows = tuple(tuple(pair(one)) for one in every[:MOST_PAIRS])
+    yield from grid(Table("disagreements", "", head, rows, 6))
+    if len(every) > MOST_PAIRS:
+        yield from ("", f"- and {len(every) - MOST_PAIRS:,} more")
+
+
+def pair(one: Disagreement) -> Iterator[str]:
+    yield one.task
+    for run in one.runs:
+        yield from (run["arm"], answered(run))
+    yield next(run["arm"] for run in one.runs if run["right"])
+
+
+def answered(run: Found) -> str:
+    """What a run answered, cut; or why it did not."""
+    answer = run["answer"] if isinstance(run["answer"], str) else arguments(run["answer"])
+    return shown(answer, CUT) if run["exit"] == "success" else run["exit"]
 
 
 def text(words: object) -> str:

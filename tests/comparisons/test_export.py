@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from typing import Any
 
-from loopworth.comparisons.export import to_json
+import pytest
+
+from loopworth.comparisons.export import read, to_json
 from loopworth.models import ModelSpec
 from tests.comparisons.contenders import Asks, Endpoint, Says, arm, compared, comparison, down, tasks
 
@@ -63,3 +66,13 @@ def test_half_a_surrogate_pair_does_not_break_the_document() -> None:
     """What a model or a task said is data, whatever it holds."""
     result = compared(comparison([arm("a", Says(lambda _: "\ud800"))], 2, spec={"x": "\udfff"}))
     assert json.loads(to_json(result))["trials"][0]["answer"] == "\ud800"
+
+
+@pytest.mark.parametrize("text", ["plain", "\udcb2 degrees", "\ud83d\ude00"])
+def test_what_was_written_is_read_back(text: str) -> None:
+    """Halves of surrogate pairs too; and the collector goes on as it did."""
+    assert read(json.dumps({"said": text}).encode()) == json.loads(json.dumps({"said": text}))
+    assert gc.isenabled()
+    with pytest.raises(ValueError, match="Expecting"):
+        read(b"{")
+    assert gc.isenabled()

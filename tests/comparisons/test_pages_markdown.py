@@ -36,6 +36,15 @@ def test_a_table_has_as_many_cells_in_every_row(made: str) -> None:
         assert len({line.count("|") for line in block.splitlines()}) == 1
 
 
+def test_disagreements_are_told_with_both_answers(made: str, tmp_path: Any) -> None:
+    """The first twenty; how many more there are is said."""
+    [part] = [one for one in made.split("<details>") if one.startswith("<summary>Disagreements")]
+    assert part.count("\n| ") == 2 + 4
+    assert "wrong: &#60;script" in part
+    many = markdown(hostile(tmp_path, tasks=50))
+    assert "- and 5 more\n" in many
+
+
 @pytest.mark.parametrize(
     ("said", "is_not"),
     [
