@@ -176,7 +176,7 @@ def decay(found: Found) -> Any:
     if len({row["level"] for row in rows}) < 2:
         return None
     numbers = all(isinstance(row["level"], float) for row in rows)
-    at = sorted({row["level"] for row in rows}) if numbers else []
+    at: list[Any] = sorted({row["level"] for row in rows}) if numbers else []
     axis = alt.Axis(values=at) if 0 < len(at) <= MOST_TICKS else alt.Axis()
     rows = aside(rows, found) if numbers else [{**row, "level": str(row["level"])} for row in rows]
     title = shown(found["group_by"], LONGEST)
