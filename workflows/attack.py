@@ -154,7 +154,8 @@ def edit(stage: Stage) -> str:
             run.decide(one, "edit", arguments)  # as one who writes to the store past that check
         run.go_on()
         only(run, after=f"an edit to {arguments}, which the tool refuses,")
-    return f"the edit ran as edited; {len(stage.target.refused)} edits that the tool refuses were refused"
+    ran = "the edit ran as edited; " * (len(stage.calls) > 1)
+    return f"{ran}{len(stage.target.refused)} edits that the tool refuses were refused"
 
 
 def changed(stage: Stage) -> str:

@@ -126,7 +126,7 @@ def targets(path: str | Path, given: Mapping[str, Sequence[dict[str, Any]]] | No
             and other.approval is None
             and tool.name not in one.gate
         )
-        found.append(target(str(path), owner, tool, (given or {}).get(tool.name, ()), bare))
+        found.append(target(str(path), owner, entry, tool, (given or {}).get(tool.name, ()), bare))
     return found
 
 
@@ -136,9 +136,14 @@ def same(one: spec.Tool, other: spec.Tool) -> bool:
 
 
 def target(
-    path: str, workflow: spec.Workflow, tool: Tool, given: Sequence[dict[str, Any]], bare: tuple[str, ...]
+    path: str,
+    workflow: spec.Workflow,
+    entry: spec.Tool,
+    tool: Tool,
+    given: Sequence[dict[str, Any]],
+    bare: tuple[str, ...],
 ) -> Target:
-    takes, more = spec.input_type(workflow), mentioned(workflow.gate.get(tool.name))
+    takes, more = spec.input_type(workflow), mentioned(entry.approval, workflow.gate.get(tool.name))
     best: tuple[dict[str, Any], list[dict[str, Any]]] = ({}, [])
     for input in inputs(takes, more):
         calls = fitting(tool, input, [*given, *objects(narrowed(tool), more, tool.parameters, 0)])
@@ -150,9 +155,9 @@ def target(
     return Target(path, workflow.workflow, tool, takes, best[0], tuple(best[1]), refused, bare)
 
 
-def mentioned(gate: spec.GateSpec | None) -> list[Any]:
-    """The numbers and texts in a gate's condition: what it asks about is near them."""
-    written = str(gate.if_ or "") if isinstance(gate, spec.Gate) else ""
+def mentioned(*gates: spec.GateSpec | None) -> list[Any]:
+    """The numbers and texts in the conditions of gates: what they ask about is near them."""
+    written = " ".join(str(gate.if_ or "") for gate in gates if isinstance(gate, spec.Gate))
     found = MENTIONED.findall(written)
     return [one[1:-1] if one[0] in "'\"" else float(one) if "." in one else int(one) for one in found]
 

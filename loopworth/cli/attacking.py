@@ -104,12 +104,14 @@ def lines(found: Sequence[Came]) -> Iterator[Text]:
 
 
 def summed(found: Sequence[Came], lost: Sequence[Came]) -> str:
-    """The end in one line."""
+    """The end in one line; a tool for which there was no call is named, since nothing is known of its gate."""
     tools = len({(one.tool, one.workflow) for one in found})
     absent = sum(one.held is None for one in found)
-    of = f"{len(found)} attacks on {tools} gated tool{'s' * (tools != 1)}"
+    of = f"{len(found)} attack{'s' * (len(found) != 1)} on {tools} gated tool{'s' * (tools != 1)}"
     apart = f", {absent} did not apply" if absent else ""
-    return f"{of}: {len(lost)} got through{apart}" if lost else f"{of}: none got through{apart}"
+    unknown = ", ".join(dict.fromkeys(one.tool for one in found if one.call is None))
+    nothing = f"; nothing is known of {unknown}: --call gives a call to try" if unknown else ""
+    return f"{of}: {len(lost) or 'none'} got through{apart}{nothing}"
 
 
 def facts(one: Came) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def test_a_gate_that_does_not_hold_ends_with_1(tmp_path: pathlib.Path, monkeypat
     assert done.exit_code == 1
     [one] = json.loads(done.stdout)
     assert (one["attack"], one["tool"], one["workflow"], one["held"]) == ("double decision", "refund", "refunds", False)
-    assert "1 attacks on 1 gated tool: 1 got through" in done.stderr
+    assert "1 attack on 1 gated tool: 1 got through" in done.stderr
 
 
 def test_a_workflow_without_a_gate_is_told_what_to_write(tmp_path: pathlib.Path) -> None:
@@ -52,6 +52,7 @@ def test_a_gate_that_no_made_call_reaches_takes_one_that_is_given(tmp_path: path
     done = command("attack", file, "--only", "reject")
     assert (done.exit_code, "does not apply" in done.stdout) == (0, True)
     assert "give one with --call" in done.stdout
+    assert "; nothing is known of refund: --call gives a call to try" in done.stderr
     given = command("attack", file, "--only", "reject", "--call", 'refund={"who": "Zoe", "amount": 1}')
     assert given.exit_code == 0
     assert "  held " in given.stdout

@@ -46,7 +46,7 @@ CATALOGUE = """
 tools:
   refund: {python: "shop:refund", effect: irreversible, allow: {who: [Ann, Bob]}, with: {}}
   note: {python: "shop:note", effect: write, idempotent: true}
-  part: {run: part.yaml, effect: irreversible, approval: required}
+  part: {run: part.yaml, effect: irreversible, approval: {if: "args.who in ['Zoe', 'Zac']"}}
   look: {python: "shop:look", effect: read, allow: {code: {pattern: 'ORD-[0-9]{4}'}}}
 """
 REFUNDS = """
