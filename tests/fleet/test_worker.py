@@ -1,0 +1,54 @@
+"""A worker in this process, with a queue in a file."""
+
+from __future__ import annotations
+
+import asyncio
+import pathlib
+from contextlib import closing
+
+import pytest
+
+from loopworth.comparisons.fleet.chunk import Chunk
+from loopworth.runs.store import Store
+
+pytest.importorskip("dbos", reason="no fleet without the extra `fleet`")
+
+
+def test_a_chunk_that_is_called_off_is_ended(tmp_path: pathlib.Path) -> None:
+    """Though it is under way; another is left alone."""
+    from loopworth.comparisons.fleet.worker import Worker
+
+    chunks = [Chunk(name, 1, "2026-01-01T00:00:00+00:00", "x.yaml", {}, 1, ()) for name in ("off", "on")]
+
+    async def called_off() -> list[bool]:
+        with closing(Store(tmp_path / "runs.db")) as store:
+            worker = Worker(store, tmp_path, 1, print)
+            with closing(worker.queue) as queue:
+                await asyncio.to_thread(queue.send, "runs", chunks)
+                tasks = [asyncio.ensure_future(asyncio.Event().wait()) for _ in chunks]
+                worker.under_way |= {chunk.id: task for chunk, task in zip(chunks, tasks, strict=True)}  # type: ignore[misc]
+                await asyncio.to_thread(queue.cancel, [chunks[0].id])
+                await asyncio.to_thread(worker.call_off)
+                await asyncio.wait(tasks[:1], timeout=1)
+                return [task.cancelled() for task in tasks]
+
+    assert asyncio.run(called_off()) == [True, False]
+
+
+def test_the_queue_of_a_file_is_made_once_by_whoever_comes_first(tmp_path: pathlib.Path) -> None:
+    """Several at the same time, too."""
+    from loopworth.comparisons.fleet.engine import Queue
+    from loopworth.runs.home import home
+
+    place = home(tmp_path / "runs.db")
+
+    async def opened() -> list[list[str]]:
+        queues = await asyncio.gather(*(asyncio.to_thread(Queue, place) for _ in range(3)))
+        try:
+            return [queue.held("nobody") for queue in queues]
+        finally:
+            for queue in queues:
+                queue.close()
+
+    assert asyncio.run(opened()) == [[], [], []]
+    assert (tmp_path / "fleet.db").exists()
