@@ -115,8 +115,11 @@ def test_a_rule_that_changed_is_told(tmp_path: pathlib.Path) -> None:
     """The verdict is then that of the files as they are."""
     file = doubles(tmp_path)
     assert command("compare", file).exit_code == 0
-    file.write_text(COMPARISON.replace("min_gain: 0.10", "min_gain: 0.90"), "utf-8")
-    assert "the verdict is by the rule that the files have now" in str(told()["warnings"])
+    before = told()
+    file.write_text(COMPARISON.replace("min_gain: 0.10", "min_gain: 0.90").replace("nce: 0", "nce: 4"), "utf-8")
+    after = told()
+    assert "the verdict is by the rule that the files have now" in str(after["warnings"])
+    assert figures(after)["trials"] == figures(before)["trials"]  # the score is what it was
 
 
 def test_files_that_are_elsewhere_are_named_by_a_word(tmp_path: pathlib.Path) -> None:
