@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from loopworth.workflows.faults import Fault
+from loopworth.workflows.neighbour import advice_for, neighbour
 
 Key = str | int
 Place = tuple[Key, ...]
@@ -178,7 +179,9 @@ def read(path: Path | str) -> Document:
     try:
         raw = Path(path).read_bytes()
     except OSError as error:
-        return Document(str(path), None, [Fault(str(path), 1, 1, f"cannot be read: {error.strerror}")])
+        missing = Path(path) if isinstance(error, FileNotFoundError) else None
+        instead = "" if missing is None else advice_for(missing, neighbour(missing))
+        return Document(str(path), None, [Fault(str(path), 1, 1, f"cannot be read: {error.strerror}", instead)])
     if len(raw) > LARGEST:
         return Document(str(path), None, [too_large(str(path))])
     try:

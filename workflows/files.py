@@ -10,6 +10,7 @@ from typing import Any
 from loopworth.workflows.document import BROKEN, LARGEST, Document, Mark, Spot, read
 from loopworth.workflows.faults import Fault, WorkflowFault, in_order, nearest, suggestion
 from loopworth.workflows.form import Builder, Form, Spotted, beside
+from loopworth.workflows.neighbour import advice_for, neighbour
 from loopworth.workflows.overrides import loosened, merged, stand_in
 from loopworth.workflows.spec import SHAPES, VERSION, Body, CatalogueFile, FileText, ModelForm, Tool, Workflow
 
@@ -193,24 +194,6 @@ class Files:
 
 def readable(form: Form, key: str) -> bool:
     return key in form.given and form.sound(key) and isinstance(form[key], str)
-
-
-def neighbour(path: Path) -> Path | None:
-    """The file of the same folder that was most likely meant: a near name, or the same one with another ending."""
-    if not path.parent.is_dir():
-        return None
-    others = sorted(other.name for other in path.parent.iterdir() if other.is_file() and other != path)
-    near = nearest(path.stem, (Path(other).stem for other in others if Path(other).suffix == path.suffix))
-    names = (
-        [f"{near}{path.suffix}"] if near is not None else [other for other in others if Path(other).stem == path.stem]
-    )
-    return beside(path.parent, names[0]) if names else None
-
-
-def advice_for(path: Path, near: Path | None) -> str:
-    if near is not None:
-        return f"did you mean {str(near)!r}?"
-    return "" if path.parent.is_dir() else f"there is no folder {str(path.parent)!r}"
 
 
 def sort_of(document: Document) -> str | None:

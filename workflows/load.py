@@ -27,5 +27,6 @@ def load_workflow(path: Path | str, given: Mapping[str, Tool] | None = None) -> 
     """One workflow and the files it refers to. Raises WorkflowFault."""
     files = load(path, given=given).sound()
     if not files.workflows:
-        raise WorkflowFault([files.document(Path(path)).fault((), "the file is not a workflow")])
+        instead = "a workflow starts with `workflow: …` and `shape: …`; a comparison is run by `loopworth compare`"
+        raise WorkflowFault([files.document(Path(path)).fault((), "the file is not a workflow", instead)])
     return files.main, files

@@ -56,7 +56,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     epilog="Exit status: 0 done, 1 a run or a required verdict failed, 2 faulty files, 3 the outside world failed, "
-    "4 waiting for a person, 130 interrupted.",
+    "4 waiting for a person, 130 interrupted. Not in this version: paths, distill, serve --mcp.",
 )
 app.command("check", cls=Runs, short_help="Report every fault of every file.")(files.check)
 app.command("draw", cls=Runs, short_help="Draw a workflow as a Mermaid flowchart.")(files.draw)

@@ -47,7 +47,7 @@ def keeper_of(
     if other := changed(before.input, comparison):
         raise UserFault(
             f"{before.id} cannot be resumed: {', '.join(other)} changed since it began\n"
-            "    without --resume a comparison begins anew"
+            "    without --resume a comparison begins anew; --resume ID goes on with an earlier one (`loopworth runs`)"
         )
     return comparison, StoreKeeper.going_on(store, comparison, before.id, keep)
 

@@ -63,7 +63,8 @@ def runs(
     if as_json:
         write_json([facts(one) for one in found])
     elif not found:
-        output().print(shown(f"no such runs are kept in {home(store)}"), soft_wrap=True)
+        none = "no such runs are kept in" if home(store).there() else "nothing is kept yet: there is no run store at"
+        output().print(shown(f"{none} {home(store)}"), soft_wrap=True)
     else:
         for line in listed(found):
             output().print(line, soft_wrap=True)
@@ -228,7 +229,8 @@ def export(
             results().buffer.write(line_of(recording))
         results().buffer.flush()
     else:
-        complain(f"{written(to, recordings)} runs written to {to}")
+        count = written(to, recordings)
+        complain(f"{count} run{'' if count == 1 else 's'} written to {to}")
 
 
 def written(to: Path, recordings: Iterable[Recording]) -> int:

@@ -40,7 +40,8 @@ app.command("probe", short_help="Ask an endpoint what it can.")(probe)
 
 @app.command("install", short_help="Fetch the weights of a model, once.")
 def fetch(
-    name: Annotated[str, typer.Argument(help="Which embedded model.")] = DEFAULT, as_json: AsJson = False
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Which embedded model.")] = DEFAULT,
+    as_json: AsJson = False,
 ) -> None:
     """Fetch a model's weights once, check them, and keep them in the cache directory.
 

@@ -108,8 +108,8 @@ def filed(name: str) -> tuple[Trials, Kept]:
     found = recorded(name)
     every = [one.kept for one in found if one.kept.kind == "comparison"]
     if len(every) != 1:
-        there = ", ".join(one.id for one in every) or "none"
-        raise UserFault(f"{name}: it holds no one comparison, but {there}")
+        there = f"several comparisons ({', '.join(one.id for one in every)})" if every else "no comparison"
+        raise UserFault(f"{name}: it holds {there}, and one is reported: `loopworth runs export ID` writes one")
     return Recorded(found), every[0]
 
 

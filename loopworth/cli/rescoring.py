@@ -13,10 +13,10 @@ from loopworth.cli.store import Place, found_run
 
 
 def rescore(
-    file: Annotated[Path, typer.Argument(help="A comparison file.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A comparison file.", show_default=False)],
     id: Annotated[
         str | None,
-        typer.Argument(help="The kept comparison; else the last one.", show_default=False),
+        typer.Argument(metavar="ID", help="The kept comparison; else the last one.", show_default=False),
     ] = None,
     require: Annotated[
         Required | None, typer.Option(help="Exit with 1 unless the challenger earns, or the holder keeps, its place.")

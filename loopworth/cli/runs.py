@@ -91,7 +91,7 @@ def run(
                 output().print()
             show(outcome, "" if no_store else id, recording is not None)
         if outcome.exit == "invalid_input":
-            complain(f"    the input is {compiled.input.text}: write --input name=value")
+            complain(f"    the input is {compiled.input.text}: write --input name=value, as JSON where it is no text")
         if outcome.traceback and traceback:
             complain(outcome.traceback)
         return OUTSIDE if trouble else of_exit(outcome.exit)

@@ -130,6 +130,6 @@ def one_comparison(found: list[Recording], name: str, comparison: str) -> tuple[
     every = [one for one in found if one.kept.kind == "comparison"]
     fitting = [one for one in every if one.kept.name == comparison]
     if len(fitting) != 1:
-        there = ", ".join(f"{one.kept.id} {one.kept.name}" for one in every) or "none"
-        raise UserFault(f"--replay {name}: it holds no one comparison {comparison!r}, but {there}")
+        there = f", but {', '.join(f'{one.kept.id} {one.kept.name}' for one in every)}" if every else ""
+        raise UserFault(f"--replay {name}: it holds no one comparison {comparison!r}{there}")
     return fitting[0], [one for one in found if one.kept.parent == fitting[0].kept.id]

@@ -63,6 +63,19 @@ def test_check_of_what_is_not_there(tmp_path: pathlib.Path) -> None:
     assert "there is no YAML file in this folder" in empty.stderr
 
 
+def test_a_misspelt_file_names_its_neighbour(tmp_path: pathlib.Path) -> None:
+    """What to write instead is said of a file on the command line as of one in a file; and of another kind of file."""
+    (tmp_path / "agent.yaml").write_text("comparison: which\n", "utf-8")
+    for words in (("check",), ("run",), ("draw",), ("compare",)):
+        done = command(*words, tmp_path / "agnt.yaml")
+        assert done.exit_code == 2
+        assert f"did you mean '{tmp_path}/agent.yaml'?" in done.output
+    other = command("check", tmp_path / "gone" / "agent.yaml")
+    assert f"there is no folder '{tmp_path}/gone'" in other.output
+    (tmp_path / "tools.yaml").write_text("tools: {}\n", "utf-8")
+    assert "a workflow starts with `workflow: …`" in command("run", tmp_path / "tools.yaml").output
+
+
 def test_a_file_name_cannot_reach_the_terminal_raw(tmp_path: pathlib.Path) -> None:
     """Names of files are data too."""
     (tmp_path / "a\x1b[2Jb.yaml").write_text("x", "utf-8")

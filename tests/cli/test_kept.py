@@ -74,7 +74,7 @@ def test_without_a_store_nothing_is_listed(folder: pathlib.Path) -> None:
     done = command("run", folder / "hello.yaml", "-i", "question=hi", "--no-store", "--json")
     assert json.loads(done.stdout)["id"] is None
     done = command("runs")
-    assert (done.exit_code, "no such runs are kept in" in done.stdout) == (0, True)
+    assert (done.exit_code, "nothing is kept yet: there is no run store at" in done.stdout) == (0, True)
     assert command("runs", "show", "x").exit_code == 3
 
 

@@ -143,7 +143,7 @@ def test_files_that_are_elsewhere_are_named_by_a_word(tmp_path: pathlib.Path) ->
         ("odd.json", "this is no comparison"),
         ("list.json", "this is no"),
         ("broken.json", "this is no JSON"),
-        ("empty.jsonl", "it holds no one comparison, but none"),
+        ("empty.jsonl", "it holds no comparison, and one is reported: `loopworth runs export ID` writes one"),
     ],
 )
 def test_what_is_no_comparison_is_said(tmp_path: pathlib.Path, name: str, said: str) -> None:

@@ -90,7 +90,7 @@ def test_a_transcript_shows_every_message_and_call(tmp_path: pathlib.Path) -> No
         (["-i", "question"], 2, "write name=value"),
         (["-i", "question=hi", "--model", "opnai/gpt"], 2, "did you mean 'openai'?"),
         ([], 1, "question is missing"),
-        ([], 1, "the input is {question: str, times: int = 1}: write --input name=value"),
+        ([], 1, "the input is {question: str, times: int = 1}: write --input name=value, as JSON where it is no text"),
         (["-i", "question=hi", "-i", "times=many"], 1, "times"),
         (["-i", "question=hi", "-i", "tims=2"], 1, "tims"),
     ],
