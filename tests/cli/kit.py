@@ -27,6 +27,7 @@ steps:
 answer: "{{ said }}"
 """
 TOOL = """\
+import pathlib
 import time
 
 
@@ -39,8 +40,7 @@ def refund(amount: int, who: str) -> str:
 
 def slow(seconds: float) -> str:
     \"\"\"Take a while.\"\"\"
-    with open("started.txt", "w") as file:
-        file.write("yes")
+    pathlib.Path(__file__).with_name("started.txt").write_text("yes")
     time.sleep(seconds)
     return "late"
 """
