@@ -118,7 +118,7 @@ class Postgres:
     def fault(self, error: BaseException) -> StoreFault:
         if isinstance(error, StoreFault):
             return error
-        return StoreFault(f"the run store {self.name}: {str(error).strip() or type(error).__name__}{ADVICE}")
+        return StoreFault(f"the run store {self.name}: {" ".join(str(error).split()) or type(error).__name__}{ADVICE}")
 
     @contextmanager
     def occupied(self, run: str) -> Iterator[None]:

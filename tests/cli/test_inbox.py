@@ -227,3 +227,14 @@ def test_nothing_of_a_server_is_loaded_for_a_file(folder: pathlib.Path) -> None:
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_an_address_without_its_driver_names_the_extra(folder: pathlib.Path) -> None:
+    """What is not installed is nobody's bug: the message says what to install."""
+    code = "import sys; sys.modules['psycopg'] = None; from loopworth.cli import main; main()"
+    words = ["store", "migrate", "--store", "postgresql://nobody@nowhere/none"]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    call = [sys.executable, "-c", code, *words]
+    done = subprocess.run(call, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, "pip install 'loopworth[postgres]'" in done.stderr) == (3, True)
+    assert "itself failed" not in done.stderr
