@@ -118,7 +118,8 @@ class Postgres:
     def fault(self, error: BaseException) -> StoreFault:
         if isinstance(error, StoreFault):
             return error
-        return StoreFault(f"the run store {self.name}: {" ".join(str(error).split()) or type(error).__name__}{ADVICE}")
+        why = " ".join(str(error).split()) or type(error).__name__  # drivers break their lines
+        return StoreFault(f"the run store {self.name}: {why}{ADVICE}")
 
     @contextmanager
     def occupied(self, run: str) -> Iterator[None]:
