@@ -396,8 +396,8 @@ class Execution:
         failures = self.failures[trial.arm]
         if failures >= GIVE_UP and trial.arm not in self.answered:
             self.endpoint_failed = True
-            where = ", ".join(endpoints)
-            self.stopped = f"{where} failed the arm {trial.arm!r} {failures} times and never answered it: {trial.note}"
+            where, why = ", ".join(endpoints) or "its program", f": {trial.note}" if trial.note else ""
+            self.stopped = f"{where} failed the arm {trial.arm!r} {failures} times and never answered it{why}"
             raise Halted
 
     def spent_out(self) -> bool:

@@ -410,8 +410,12 @@ class Stopping:
     def counted(self, reading: Reading) -> list[str]:
         """The tasks that the verdict on a pair rests on, in the order in which they were read: up to where it was
         settled, and those that were left out on the way."""
-        places = [*reading.read, *reading.dropped]
+        places = [*reading.read, *reading.dropped, *(place for place in reading.late if self.broken(reading, place))]
         return [task for place in places for task in self.units[place]]
+
+    def broken(self, reading: Reading, place: int) -> bool:
+        """Whether a unit stays without a pair that can be judged."""
+        return all(arm.right is None or holder.right is None for arm, holder in self.both(reading, place) or ())
 
     def shut_gate(self, reading: Reading) -> Shut:
         gate = self.gates[reading.arm]
