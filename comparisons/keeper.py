@@ -140,24 +140,9 @@ class StoreKeeper(Keeper):
         """The run's own, with what it did before where it goes on."""
         if (begun := self.begun.get(due)) is not None:
             return self.store.resume(begun)
-        planned, attempt = due
         self.number += 1
-        return self.store.begin(
-            Kept(
-                id=f"{self.id}.{self.number}",
-                kind="trial",
-                name=workflow.name,
-                file=self.file,
-                began=now(),
-                parent=self.id,
-                input=input,
-                arm=planned.arm,
-                task=planned.task,
-                repeat=planned.repeat,
-                attempt=attempt,
-            ),
-            self.epoch,
-        )
+        kept = entry(f"{self.id}.{self.number}", due, workflow, input, self.file, self.id)
+        return self.store.begin(kept, self.epoch)
 
     def keep(self, trial: Trial, outcome: Outcome) -> None:
         journal = self.journals.pop((trial.planned, trial.attempt), None)
@@ -271,6 +256,24 @@ def latest(shelf: Shelf, comparison: Comparison) -> Kept | None:
     """The last comparison of this file."""
     of_file = (one for one in shelf.runs(kept.Query(kinds=("comparison",))) if one.file == place(comparison))
     return next(of_file, None)
+
+
+def entry(id: str, due: Due, workflow: Compiled, input: dict[str, Any], file: str, comparison: str) -> Kept:
+    """The row of a trial that begins now."""
+    planned, attempt = due
+    return Kept(
+        id=id,
+        kind="trial",
+        name=workflow.name,
+        file=file,
+        began=now(),
+        parent=comparison,
+        input=input,
+        arm=planned.arm,
+        task=planned.task,
+        repeat=planned.repeat,
+        attempt=attempt,
+    )
 
 
 def due_of(one: Kept) -> Due:

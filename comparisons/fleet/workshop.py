@@ -13,11 +13,11 @@ from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.endpoints import Open
 from loopworth.comparisons.execution import Execution
 from loopworth.comparisons.fleet.chunk import Chunk, Ordered
-from loopworth.comparisons.keeper import UNFINISHED, Due, Keeper, Outside, place
+from loopworth.comparisons.keeper import UNFINISHED, Due, Keeper, Outside, entry, place
 from loopworth.comparisons.trial import Trial
 from loopworth.models import open_model
 from loopworth.runs.journal import MemoryJournal
-from loopworth.runs.kept import Kept, Score, now
+from loopworth.runs.kept import Kept, Score
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import Store
 from loopworth.workflows.activation import activate
@@ -39,21 +39,8 @@ class Hand(Keeper):
         self.under_way: dict[Due, tuple[Kept, MemoryJournal]] = {}
 
     async def run(self, due: Due, workflow: Compiled, input: dict[str, Any], outside: Outside) -> Outcome:
-        planned, attempt = due
         journal = MemoryJournal()
-        kept = Kept(
-            id=self.runs[due],
-            kind="trial",
-            name=workflow.name,
-            file=self.file,
-            began=now(),
-            parent=self.id,
-            input=input,
-            arm=planned.arm,
-            task=planned.task,
-            repeat=planned.repeat,
-            attempt=attempt,
-        )
+        kept = entry(self.runs[due], due, workflow, input, self.file, self.id)
         self.under_way[due] = (kept, journal)
         return await activate(workflow, input, outside({}), journal, kept.id)
 
