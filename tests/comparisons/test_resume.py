@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -172,6 +171,6 @@ def test_thirty_kills_change_nothing_and_cost_no_more_than_what_was_in_flight(
     lives.begin("compare", "comparison.yaml", "--resume")
     assert lives.end() == 0, lives.out
     assert asked(store, TRIALS) == whole
-    assert all(0 <= after - before <= SLOTS for before, after in pairwise(lost)), lost
+    assert all(0 <= calls <= SLOTS * kills for kills, calls in enumerate(lost)), lost  # some are heard of after a kill
     assert (asked(store, CALLS), len(endpoint.requests)) == ([(undisturbed,)], undisturbed + lost[-1])
     assert asked(store, "pragma integrity_check") == [("ok",)]
