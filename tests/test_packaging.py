@@ -16,7 +16,10 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
 ROOMS = {name: ROOT / folder for name, folder in SETUPTOOLS["package-dir"].items()}
-HEAVY = ("openai", "instructor", "scipy", "numpy", "networkx", "jinja2", "ruamel", "genai_prices", "pydantic", "rich", "fastapi")
+HEAVY = (
+    *("openai", "instructor", "scipy", "numpy", "networkx", "jinja2", "ruamel", "genai_prices", "pydantic", "rich"),
+    "fastapi",
+)
 
 
 def packages_on_disk() -> set[str]:
