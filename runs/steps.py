@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from loopworth.runs.budget import observation_of, reply_of
 from loopworth.runs.effects import called
 from loopworth.runs.events import AnyEvent, Compacted, GateDecided, LimitHit, ModelCalled, RouteTaken, Spoke, ToolCalled
+from loopworth.runs.figures import count, dollars
 from loopworth.runs.journal import Record
 from loopworth.runs.message import Message
 from loopworth.runs.observation import Observation
@@ -60,8 +61,8 @@ def cost(event: ModelCalled, record: Record | None) -> Note:
     used = event.usage
     parts = [
         sent(record, used),
-        f"got {'unknown' if used.output is None else f'{used.output:,}'} tokens",
-        "cost unknown" if used.usd is None else f"${used.usd:.6f}".rstrip("0").rstrip("."),
+        f"got {count(used.output)} tokens",
+        "cost unknown" if used.usd is None else dollars(used.usd),
         f"{event.seconds:.2f} s",
         "" if event.finish in ("stop", "tool_calls") else event.finish,
     ]
@@ -70,7 +71,7 @@ def cost(event: ModelCalled, record: Record | None) -> Note:
 
 def sent(record: Record | None, used: Usage) -> str:
     """The size of the context: messages and characters where the request was kept, and the tokens that were counted."""
-    counted = f"{'unknown' if used.input is None else f'{used.input:,}'} tokens"
+    counted = f"{count(used.input)} tokens"
     if used.cached:
         counted += f" ({used.cached:,} cached)"
     if record is None or not record.request:

@@ -11,12 +11,11 @@ from starlette.responses import HTMLResponse
 from loopworth.comparisons.pages.html import legible
 from loopworth.models.reading import thoughts
 from loopworth.runs.characters import safe_json
-from loopworth.runs.kept import Kept
+from loopworth.runs.figures import dollars, end, second, tokens
 from loopworth.runs.message import Message
 from loopworth.runs.outcome import Said
 from loopworth.runs.secrets import hide
 from loopworth.runs.steps import content
-from loopworth.runs.usage import Usage
 
 LONGEST = 20_000
 """Characters shown of one message."""
@@ -36,21 +35,7 @@ def said(message: Message) -> str:
 
 def when(moment: str) -> str:
     """A time of the store to the second."""
-    return f"{moment[:19].replace('T', ' ')} UTC"
-
-
-def dollars(usd: float | None) -> str:
-    """US dollars; what is unknown is not 0."""
-    return "unknown" if usd is None else f"${usd:.6f}".rstrip("0").rstrip(".")
-
-
-def tokens(usage: Usage) -> str:
-    return "unknown" if usage.tokens is None else f"{usage.tokens:,}"
-
-
-def end(one: Kept) -> str:
-    """How a run ended; what can be gone on with is unfinished."""
-    return one.exit or ("done" if one.state == "done" else "unfinished")
+    return f"{second(moment)} UTC"
 
 
 def is_said(step: Any) -> bool:

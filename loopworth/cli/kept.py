@@ -16,13 +16,13 @@ from loopworth.cli.steps import steps
 from loopworth.cli.store import Place, found_run, gathered, open_store
 from loopworth.cli.terminal import complain, headed, output, results, shown, write_json
 from loopworth.runs.characters import safe
+from loopworth.runs.figures import dollars, end, second, tokens
 from loopworth.runs.home import home
 from loopworth.runs.kept import Kept, Query
 from loopworth.runs.outcome import Exit
 from loopworth.runs.recording import Recording
 from loopworth.runs.recording import line as line_of
 from loopworth.runs.shelf import Shelf
-from loopworth.runs.usage import Usage
 from loopworth.workflows.faults import nearest, suggestion
 
 app = typer.Typer(help="The runs that are kept: list them, show one step by step, export them.", rich_markup_mode=None)
@@ -112,30 +112,16 @@ def row(one: Kept, trials: bool) -> list[str]:
     """What a person looks for in a list; calls are model calls + tool calls."""
     mine = [short(one.arm or ""), short(one.task or ""), right(one)] if trials else [one.kind]
     calls = f"{one.model_calls}+{one.tool_calls}" if one.kind != "comparison" else ""
-    figures = [calls, tokens(one.usage), dollars(one.usage), f"{one.seconds:.1f}"]
-    return [one.id, one.began[:19].replace("T", " "), short(one.name), *mine, end(one), *figures]
+    figures = [calls, tokens(one.usage), dollars(one.usage.usd), f"{one.seconds:.1f}"]
+    return [one.id, second(one.began), short(one.name), *mine, end(one), *figures]
 
 
 def short(text: str) -> str:
     return text if len(text) <= 32 else f"{text[:31]}…"
 
 
-def end(one: Kept) -> str:
-    """How it ended; what can be gone on with is unfinished."""
-    return one.exit or ("done" if one.state == "done" else "unfinished")
-
-
 def right(one: Kept) -> str:
     return {True: "right", False: "wrong", None: ""}[one.right]
-
-
-def tokens(usage: Usage) -> str:
-    return "unknown" if usage.tokens is None else f"{usage.tokens:,}"
-
-
-def dollars(usage: Usage) -> str:
-    """US dollars; what is unknown is not 0."""
-    return "unknown" if usage.usd is None else f"${usage.usd:.6f}".rstrip("0").rstrip(".")
 
 
 def facts(one: Kept) -> dict[str, Any]:
@@ -187,7 +173,7 @@ def heading(run: Kept) -> None:
         "why": run.note,
         "calls": f"{run.model_calls} model, {run.tool_calls} tool" if run.kind != "comparison" else "",
         "tokens": tokens(run.usage),
-        "cost": dollars(run.usage),
+        "cost": dollars(run.usage.usd),
         "seconds": f"{run.seconds:.2f}",
     }
     for name, value in rows.items():

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from loopworth.cli.terminal import headed, output, shown
 from loopworth.runs.events import ModelCalled
+from loopworth.runs.figures import count, dollars
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.usage import Usage
 
@@ -71,7 +72,7 @@ def indented(text: Text) -> Text:
 
 
 def tokens(usage: Usage) -> str:
-    known = [f"{part:,}" if part is not None else "unknown" for part in (usage.input, usage.output)]
+    known = [count(usage.input), count(usage.output)]
     cached = f" ({usage.cached:,} cached)" if usage.cached else ""
     return f"{known[0]} in{cached}, {known[1]} out" + (" (at most: a call was cut)" if usage.estimated else "")
 
@@ -80,7 +81,7 @@ def cost(outcome: Outcome) -> str:
     """US dollars; what is *unknown* is not 0, and a run without a billed call says so."""
     calls = [event.usage.usd for event in outcome.events if type(event) is ModelCalled]
     known = [usd for usd in calls if usd is not None]
-    shown = f"${sum(known):.6f}".rstrip("0").rstrip(".")
+    shown = dollars(sum(known))
     if len(known) < len(calls):
         more = f"the cost of {len(calls) - len(known)} of {len(calls)} model calls is unknown"
         return f"at least {shown}: {more}" if any(known) else "unknown"
