@@ -10,9 +10,9 @@ import typer
 from rich.text import Text
 
 from loopworth.cli.status import UserFault
-from loopworth.cli.store import Place, found_run
+from loopworth.cli.store import Place, filed, found_run
 from loopworth.cli.terminal import complain, output, shown, write_json
-from loopworth.runs.recording import Recording, RecordingFault, read
+from loopworth.runs.recording import Recording
 from loopworth.runs.shelf import Shelf
 from loopworth.workflows.faults import suggestion
 
@@ -42,7 +42,7 @@ def diagnose(
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
     from loopworth.comparisons.diagnosis import found, subjects, tells
 
-    source = filed(id) if id.endswith(".jsonl") else kept(Shelf(store), id)
+    source = list(filed(id)) if id.endswith(".jsonl") else kept(Shelf(store), id)
     names = Counter[str]()
     runs = subjects(of_arm(filter(tells, source), arm, names))
     if arm is not None and arm not in names:
@@ -69,19 +69,6 @@ def of_arm(recordings: Iterable[Recording], arm: str | None, names: Counter[str]
         names[name] += 1
         if arm in (None, name):
             yield one
-
-
-def filed(name: str) -> list[Recording]:
-    """The recordings of a file."""
-    try:
-        found = read(name)
-    except RecordingFault as fault:
-        raise UserFault(str(fault)) from None
-    except FileNotFoundError:
-        raise UserFault(f"{name}: there is no such file") from None
-    for note in found.notes:
-        complain(note)
-    return list(found.found)
 
 
 def kept(shelf: Shelf, id: str) -> Iterator[Recording]:

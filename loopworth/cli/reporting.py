@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from loopworth.cli.status import OUTSIDE, UserFault
-from loopworth.cli.store import Place, found_run
+from loopworth.cli.store import Place, filed, found_run
 from loopworth.cli.terminal import complain, output, write_json
-from loopworth.runs import recording
 from loopworth.runs.kept import Kept, Query
-from loopworth.runs.recording import Recording, RecordingFault
 from loopworth.runs.shelf import Shelf
 
 if TYPE_CHECKING:
@@ -77,7 +75,7 @@ def told(id: str, place: str | None, file: str | None) -> tuple[Result | None, d
 
     if id.endswith(".json"):
         return None, document(Path(id))
-    shelf, before = filed(id) if id.endswith(".jsonl") else kept(Shelf(place), id)
+    shelf, before = only(id) if id.endswith(".jsonl") else kept(Shelf(place), id)
     if file is None and not Path(before.file).is_file():
         raise UserFault(f"{before.id}: {before.file} is not there any more: write --comparison FILE, where it is now")
     try:
@@ -101,28 +99,16 @@ def document(path: Path) -> dict[str, Any]:
     return found
 
 
-def filed(name: str) -> tuple[Trials, Kept]:
+def only(name: str) -> tuple[Trials, Kept]:
     """The one comparison of a file of recordings."""
     from loopworth.comparisons.retelling import Recorded
 
-    found = recorded(name)
+    found = filed(name)
     every = [one.kept for one in found if one.kept.kind == "comparison"]
     if len(every) != 1:
         there = f"several comparisons ({', '.join(one.id for one in every)})" if every else "no comparison"
         raise UserFault(f"{name}: it holds {there}, and one is reported: `loopworth runs export ID` writes one")
     return Recorded(found), every[0]
-
-
-def recorded(name: str) -> tuple[Recording, ...]:
-    try:
-        found = recording.read(name)
-    except RecordingFault as fault:
-        raise UserFault(str(fault)) from None
-    except FileNotFoundError:
-        raise UserFault(f"{name}: there is no such file") from None
-    for note in found.notes:
-        complain(note)
-    return found.found
 
 
 def kept(shelf: Shelf, id: str) -> tuple[Shelf, Kept]:

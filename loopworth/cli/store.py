@@ -79,17 +79,22 @@ def open_store(place: str | None, unkept: bool) -> Iterator[Store | None]:
 def recordings(name: str, place: str | None) -> list[Recording]:
     """What `--replay` names: all recordings of a file, or the run of the store with, for a comparison, its trials."""
     if name.endswith(".jsonl"):
-        try:
-            found = read(name)
-        except RecordingFault as fault:
-            raise UserFault(str(fault)) from None
-        except FileNotFoundError:
-            raise UserFault(f"--replay {name}: there is no such file") from None
-        for note in found.notes:
-            complain(note)
-        return list(found.found)
+        return list(filed(name, f"--replay {name}"))
     shelf = Shelf(place)
     return gathered(shelf, found_run(shelf, name))
+
+
+def filed(name: str, typed: str = "") -> tuple[Recording, ...]:
+    """The recordings of a file, with a notice of what was wrong in it; a fault names it as it was `typed`."""
+    try:
+        found = read(name)
+    except RecordingFault as fault:
+        raise UserFault(str(fault)) from None
+    except FileNotFoundError:
+        raise UserFault(f"{typed or name}: there is no such file") from None
+    for note in found.notes:
+        complain(note)
+    return found.found
 
 
 def tell_changed(id: str, before: Mapping[str, str] | None, now: Mapping[str, str]) -> None:
