@@ -11,13 +11,13 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from loopworth import front
+from loopworth.comparisons.pages.html import exact
 from loopworth.runs import approvals
 from loopworth.runs.approvals import Already, Approval, Refused
 from loopworth.runs.store import Store
 from loopworth.runs.world import Decision
 from loopworth.web.desk import Desk, desk_of, question, run_of, told
 from loopworth.web.forms import Refusal
-from loopworth.web.rendering import exact
 from loopworth.workflows.durable import Changed
 from loopworth.workflows.faults import WorkflowFault
 

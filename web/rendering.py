@@ -5,25 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
-from loopworth.comparisons.pages.html import legible
+from loopworth.comparisons.pages.html import environment
 from loopworth.models.reading import thoughts
-from loopworth.runs.characters import safe_json
 from loopworth.runs.figures import dollars, end, second, tokens
 from loopworth.runs.message import Message
 from loopworth.runs.outcome import Said
-from loopworth.runs.secrets import hide
 from loopworth.runs.steps import content
 
 LONGEST = 20_000
 """Characters shown of one message."""
-
-
-def exact(value: Any) -> str:
-    """A value as JSON, whole, that reads back as the same value."""
-    return safe_json(hide(value), indent=2)
 
 
 def said(message: Message) -> str:
@@ -42,15 +34,8 @@ def is_said(step: Any) -> bool:
     return isinstance(step, Said)
 
 
-TEMPLATES = Environment(
-    loader=PackageLoader("loopworth.web"),
-    autoescape=True,
-    finalize=legible,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-TEMPLATES.filters.update(exact=exact, said=said, when=when, dollars=dollars, tokens=tokens, end=end)
+TEMPLATES = environment("loopworth.web")
+TEMPLATES.filters.update(said=said, when=when, dollars=dollars, tokens=tokens, end=end)
 TEMPLATES.tests.update(said=is_said)
 
 

@@ -183,6 +183,25 @@ def legible(value: Any) -> Any:
     return value if isinstance(value, Markup) else safe(hide(str(value)))
 
 
+def exact(value: Any) -> str:
+    """A value as JSON, whole, that reads back as the same value."""
+    return safe_json(hide(value), indent=2)
+
+
+def environment(package: str) -> Environment:
+    """The templates of a package: what they are given is data, and made legible in one way."""
+    templates = Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        finalize=legible,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters["exact"] = exact
+    return templates
+
+
 def policy(style: str) -> str:
     """What the browser is to hold the page to: nothing is loaded or run, and the one style is this one."""
     digest = b64encode(sha256(style.encode()).digest()).decode()
@@ -191,12 +210,4 @@ def policy(style: str) -> str:
 
 STYLE = files("loopworth.comparisons.pages").joinpath("templates", "report.css").read_text("utf-8")
 POLICY = policy(STYLE)
-TEMPLATES = Environment(
-    loader=PackageLoader("loopworth.comparisons.pages"),
-    autoescape=True,
-    finalize=legible,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-TEMPLATES.filters["exact"] = lambda value: safe_json(hide(value), indent=2)
+TEMPLATES = environment("loopworth.comparisons.pages")
