@@ -96,4 +96,4 @@ def test_anything_is_an_object_of_plain_data_or_a_fault(value):
         parsed = parse(value)
     except ArgumentFault:
         return
-    json.dumps(parsed, allow_nan=False).encode()
+    assert json.loads(json.dumps(parsed, allow_nan=False).encode()) == parsed

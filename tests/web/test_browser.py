@@ -310,4 +310,7 @@ def test_the_token_is_asked_for_once(chromium: Any, tmp_path: pathlib.Path) -> N
         page.get_by_label("The token").fill("correct horse battery")
         page.get_by_role("button", name="Enter").click()
         page.get_by_role("button", name="Approve", exact=True).wait_for(timeout=WAIT)
+        page.goto(f"{address}/approvals/{run}.1")
+        page.get_by_role("button", name="Approve", exact=True).wait_for(timeout=WAIT)
+        assert page.get_by_label("The token").count() == 0
         context.close()
