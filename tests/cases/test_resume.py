@@ -28,9 +28,8 @@ CASES = [
 
 def same_key(given: dict[str, Any], folder: pathlib.Path) -> None:
     """A real SIGKILL in the middle of the write."""
-    server = Server(folder / "w", str(folder / "runs.db"))
-    assert (server.life("cut", "1", "in note"), server.life("cut", "2")) == (KILLED, 0)
-    server.close()
+    with Server(folder / "w", str(folder / "runs.db")) as server:
+        assert (server.life("cut", "1", "in note"), server.life("cut", "2")) == (KILLED, 0)
     assert [server.lines("cut", life).count("note refunded") for life in "12"] == [1, 1]
     assert server.lines("cut", "1", "keys") == server.lines("cut", "2", "keys") == ["cut/noted/call"]
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import uuid
 from collections import Counter
+from types import TracebackType
 from typing import Any
 
 from loopworth.runs.journal import Record
@@ -19,6 +20,24 @@ from tests.durability.world import LINES, ONCE
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KILLED = -9
+COMMITS = (
+    "run",
+    "approval (careful)",
+    "effect model",
+    "effect tool",
+    "effect limit",
+    "effect intent (careful)",
+    "effect tool (careful)",
+    "effect (careful)",
+    "transcript",
+)
+"""What is committed at some time: how often is a matter of speed, for effects at once share a commit."""
+BOUNDARIES = {
+    *(f"{when} the commit of {what}" for when in ("before", "after") for what in COMMITS),
+    *(f"{when} {tool}" for when in ("before", "in") for tool in ("look", "pay", "note", "refund")),
+    *(f"{when} {id}" for when in ("before", "in", "after") for id in LINES if id.endswith("/ask")),
+    "after the decision",
+}
 
 
 class Server:
@@ -45,7 +64,10 @@ class Server:
         path = self.folder / f"{id}.{name}.{kind}"
         return path.read_text().splitlines() if path.exists() else []
 
-    def close(self) -> None:
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.process.communicate()
 
 
@@ -87,25 +109,26 @@ def test_a_run_that_is_killed_anywhere_goes_on_as_if_it_was_not(place: str, tmp_
     No recorded effect runs again; what was in flight runs at most once more, a write only with its key; a write without
     one whose outcome is unknown never, and then the run waits at `…/uncertain`; any other run is the undisturbed one.
     """
-    server, mark = Server(tmp_path / "w", place), uuid.uuid4().hex[:8]
-    assert server.life(f"{mark}x") == 0
-    whole, passed = outcome(place, f"{mark}x"), server.lines(f"{mark}x", "1", "passed")
-    assert whole.exit == "success", whole.traceback
-    assert len(passed) > 80
-    wrong: dict[str, Any] = {}
-    for n, boundary in enumerate(passed, 1):
-        id = f"{mark}{n}"
-        status = server.life(id, "1", n)
-        kept = Shelf(place).records(id)
-        again = server.life(id, "2")
-        unreached = status == 0 and len(server.lines(id, "1", "passed")) < n  # effects at once share a commit
-        if again != 0 or (status != KILLED and not unreached):
-            wrong[f"{n} {boundary}"] = f"the lives ended {status} and {again}"
-            continue
-        before, after = server.lines(id, "1"), server.lines(id, "2")
-        if found := faults(before, after, kept, outcome(place, id), whole):
-            wrong[f"{n} {boundary}"] = found
-        keys = {*server.lines(id, "1", "keys"), *server.lines(id, "2", "keys")}
-        assert keys <= {f"{id}/noted/call"}
-    server.close()
+    mark, wrong = uuid.uuid4().hex[:8], dict[str, Any]()
+    with Server(tmp_path / "w", place) as server:
+        assert server.life(f"{mark}x") == 0
+        whole, passed = outcome(place, f"{mark}x"), server.lines(f"{mark}x", "1", "passed")
+        assert whole.exit == "success", whole.traceback
+        assert set(passed) >= BOUNDARIES
+        for n, boundary in enumerate(passed, 1):
+            if found := gone_on(server, f"{mark}{n}", n, whole):
+                wrong[f"{n} {boundary}"] = found
     assert wrong == {}
+
+
+def gone_on(server: Server, id: str, n: int, whole: Outcome) -> list[str]:
+    """What is wrong with a run that was killed at its n-th boundary and then went on."""
+    status = server.life(id, "1", n)
+    kept = Shelf(server.place).records(id)
+    again = server.life(id, "2")
+    unreached = status == 0 and len(server.lines(id, "1", "passed")) < n
+    if again != 0 or (status != KILLED and not unreached):
+        return [f"the lives ended {status} and {again}"]
+    found = faults(server.lines(id, "1"), server.lines(id, "2"), kept, outcome(server.place, id), whole)
+    keys = {*server.lines(id, "1", "keys"), *server.lines(id, "2", "keys")}
+    return found + [f"{key} is not the key of its write" for key in keys - {f"{id}/noted/call"}]
