@@ -16,32 +16,28 @@ from loopworth.agents.last_word import OnLimit, fail, last_text, last_word
 from loopworth.agents.loop import Loop
 from loopworth.agents.proof import Proven
 from loopworth.agents.protocols import PROTOCOLS
-from loopworth.agents.repetition import Repetition
 from loopworth.agents.speech import Speech
 from loopworth.models.embedding import MINILM
 from loopworth.models.spec import ModelSpec
 from loopworth.router import Route, Router, Similarity
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Executor
-from loopworth.runs.message import Message, system, user
-from loopworth.tools.gate import CHOICES, Gate
-from loopworth.tools.guard import Guard
 from loopworth.tools.tool import Tool
 from loopworth.tools.toolbox import Toolbox
-from loopworth.workflows import catalogue, chat_model, modifiers, reach, spec, typed_answer, verbs
+from loopworth.workflows import catalogue, chat_model, modifiers, reach, rules, spec, typed_answer, verbs
 from loopworth.workflows.check import priceless
-from loopworth.workflows.contract import Condition, Contract
+from loopworth.workflows.contract import Contract
 from loopworth.workflows.document import plain
 from loopworth.workflows.fallback import Fallback
 from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.files import Files
 from loopworth.workflows.load import load_workflow
+from loopworth.workflows.opening import messages
 from loopworth.workflows.pipeline import AT_ONCE, Pipeline, Step
-from loopworth.workflows.templates import expression, template, text
+from loopworth.workflows.templates import expression, template
 from loopworth.workflows.types import Type, parse_type
+from loopworth.workflows.verbs import Names
 from loopworth.workflows.workflow_tool import workflow_tool
-
-Names = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +120,11 @@ class Builder:
                 tools,
                 spec.input_type(workflow),
                 promised(workflow),
-                condition(workflow),
-                tuple(guard(said) for said in workflow.guard),
+                rules.condition(workflow),
+                tuple(rules.guard(said) for said in workflow.guard),
                 self.fallback(workflow, tools),
             ),
-            limits(workflow.budget),
+            rules.limits(workflow.budget),
             tools,
             self.models,
             spec.input_type(workflow),
@@ -158,8 +154,8 @@ class Builder:
 
     def tool(self, name: str, entry: spec.Tool, workflow: spec.Workflow) -> Tool:
         """A tool behind its gates and the workflow's guards. `max_failures` is a rule for loops alone."""
-        gates = [gate(said) for said in (entry.approval, workflow.gate.get(name)) if said is not None]
-        guards = tuple(guard(said) for said in workflow.guard if said.on == "call")
+        gates = [rules.gate(said) for said in (entry.approval, workflow.gate.get(name)) if said is not None]
+        guards = tuple(rules.guard(said) for said in workflow.guard if said.on == "call")
         made = self.bare_tool(name, entry)
         most = made.max_failures if isinstance(workflow, spec.Loop) else None
         self.every.append(replace(made, gates=tuple(gates), guards=guards, max_failures=most))
@@ -253,7 +249,7 @@ class Builder:
                 return self.asked(body, workflow)
             case "check":
                 holds = expression(body.check or "")
-                words, read = otherwise_words(body)
+                words, read = rules.otherwise_words(body)
                 return verbs.check(holds.holds, words), holds.reads | read
         value = template(plain(body.set_))
         return verbs.assign(value), value.reads
@@ -328,7 +324,7 @@ class Builder:
             tools,
             speech,
             made.max_tokens,
-            repetition(workflow.on_repeat),
+            rules.repetition(workflow.on_repeat),
             workflow.parallel,
             on_limit(workflow, made, output),
             workflow.on_bad_call == "rollback",
@@ -352,77 +348,6 @@ def promised(workflow: spec.Workflow) -> Type | None:
     if isinstance(workflow, spec.Loop):
         return None if workflow.otherwise is None else spec.output_type(workflow)
     return spec.output_type(workflow) if "output" in workflow.given else None
-
-
-def messages(instructions: spec.Prompt | None, said: Any) -> tuple[Callable[[Names], list[Message]], frozenset[str]]:
-    """What makes a conversation's first messages: the instructions as the system's, then the prompt."""
-    parts = [
-        spoken(role, spec.prompt(part)) for role, part in ((system, instructions), (user, said)) if part is not None
-    ]
-
-    def opening(names: Names) -> list[Message]:
-        return [message for made, _ in parts for message in made(names)]
-
-    return opening, frozenset[str]().union(*(read for _, read in parts))
-
-
-def spoken(
-    role: Callable[[Any], Message], prompt: str | list[dict[str, Any]]
-) -> tuple[Callable[[Names], list[Message]], frozenset[str]]:
-    """A prompt as messages: those written in the file, or one of `role`. What data says is only ever text in them."""
-    made = template(prompt)
-    if isinstance(prompt, list):
-        return made, made.reads
-    return lambda names: [role(text(made(names)).strip())], made.reads
-
-
-def gate(said: spec.GateSpec) -> Gate:
-    if not isinstance(said, spec.Gate):
-        return Gate()
-    ask = None if said.ask is None else template(said.ask)
-    return Gate(
-        None if said.if_ is None else expression(said.if_).holds,
-        None if ask is None else lambda names: text(ask(names)),
-        tuple(said.choices) if said.choices else CHOICES,
-        said.remember == "run",
-        said.timeout,
-        said.on_timeout,
-    )
-
-
-def guard(said: spec.Guard) -> Guard:
-    words, _ = otherwise_words(said)
-    return Guard(said.on, expression(said.if_).holds, words)
-
-
-def condition(workflow: spec.Workflow) -> Condition | None:
-    if workflow.check is None:
-        return None
-    words, _ = otherwise_words(workflow)
-    return Condition(expression(workflow.check).holds, words)
-
-
-def otherwise_words(form: spec.Body | spec.Workflow | spec.Guard) -> tuple[Callable[[Names], str], frozenset[str]]:
-    """What `else` says where a check does not hold, or a guard trips, and the names that it reads."""
-    if form.else_ is None:
-        said = f"`{form.if_}` holds" if isinstance(form, spec.Guard) else f"`{form.check}` does not hold"
-        return lambda names: said, frozenset()  # noqa: ARG005
-    made = template(plain(form.else_))
-    return lambda names: text(made(names)), made.reads
-
-
-def limits(budget: spec.Budget | None) -> Limits:
-    if budget is None:
-        return Limits()
-    turns = None if budget.turns == "none" else budget.turns
-    return Limits(turns, budget.tool_calls, budget.tokens, budget.usd, budget.time)
-
-
-def repetition(rule: spec.OnRepeat | None) -> Repetition:
-    if rule is None:
-        return Repetition()
-    tell, stop = (None if times == "never" else times for times in (rule.tell, rule.stop))
-    return Repetition(tell, stop)
 
 
 def same_names(outer: spec.Workflow, inner: Compiled) -> dict[str, str]:

@@ -14,9 +14,9 @@ from loopworth.runs.effects import Effects, Executor
 from loopworth.runs.outcome import Outcome
 from loopworth.tools import tool as tools
 from loopworth.tools.toolbox import Toolbox
-from loopworth.workflows import catalogue
+from loopworth.workflows import catalogue, rules
 from loopworth.workflows.check import entry_faults
-from loopworth.workflows.compile import Compiled, gate
+from loopworth.workflows.compile import Compiled
 from loopworth.workflows.document import Document, Mark, Spot
 from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.files import Files
@@ -71,7 +71,7 @@ def toolbox(tools: Mapping[str, Given]) -> Toolbox:
 
 
 def gated(tool: tools.Tool, entry: Tool) -> tools.Tool:
-    return tool if entry.approval is None else replace(tool, gates=(gate(entry.approval),))
+    return tool if entry.approval is None else replace(tool, gates=(rules.gate(entry.approval),))
 
 
 @dataclass(frozen=True, slots=True)
