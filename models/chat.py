@@ -55,7 +55,7 @@ class ChatModel:
         """Be one of the endpoint's users, anew after `close`."""
         if not self.open:
             self.open = True
-            self.server.join(self.spec.concurrency or self.spec.traits.concurrency)
+            self.server.join(self.spec.concurrency or self.spec.traits.concurrency, self.spec.requests_per_minute)
 
     async def close(self) -> None:
         if self.open:
@@ -99,9 +99,7 @@ class ChatModel:
             waits=tuple(exchange.waits),
         )
 
-    async def answer(
-        self, request: Request, most: int | None, exchange: Exchange
-    ) -> tuple[Any, bytes, int | None]:
+    async def answer(self, request: Request, most: int | None, exchange: Exchange) -> tuple[Any, bytes, int | None]:
         """What the endpoint says in the end, to what, and to how much output: what it will not take is left out, from
         then on, and it is asked for no more than it has room for."""
         while True:
@@ -194,7 +192,7 @@ class ChatModel:
             return "a model without tool calls may do with `protocol: json` or `text`"
         by_kind = {
             "down": "is the server running?",
-            "busy": "lower the model's concurrency, or try again later",
+            "busy": "lower the model's concurrency, give it `requests_per_minute`, or try again later",
             "broken": "try again later",
         }
         return by_status.get(found.status or 0) or by_kind.get(found.kind, "it will not take this request")

@@ -1,15 +1,17 @@
-"""One chat server: a shared client, a bounded number of calls at once, patience."""
+"""One chat server: a shared client, a bounded number of calls at once, a pace, patience."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, cast
 
 from loopworth.models.dialects import Dialect, Gathering
 from loopworth.models.errors import Trouble
+from loopworth.models.pace import PACE, Memory, Pace
 from loopworth.models.streaming import LONGEST, Incoming, TooLong
 from loopworth.runs.message import Attempt
 from loopworth.runs.secrets import hide, in_address, learn
@@ -117,6 +119,7 @@ class Endpoint:
 
     `client` is a user's own `AsyncOpenAI`; else one is made on first use, anew for every event loop. `clock` is
     monotonic, `now` the wall clock that dates in Retry-After are read against. `jitter` spreads pauses, if given.
+    `pace` holds pauses and the rate for all who reach the server as `account`: all of this process, if none is given.
     """
 
     def __init__(
@@ -130,22 +133,28 @@ class Endpoint:
         sleep: Sleep = asyncio.sleep,
         now: Callable[[], float] = time.time,
         jitter: random.Random | None = None,
+        pace: Pace | None = None,
+        account: str = "",
     ) -> None:
         self.base_url, self.key, self.openai, self.given = base_url, key, openai, client
         self.clock, self.sleep, self.now, self.jitter = clock, sleep, now, jitter
-        self.concurrency = 0
+        real = client is None and clock is time.monotonic and sleep is asyncio.sleep
+        self.pace = pace or (PACE if real else Memory(clock))
+        self.concurrency, self.gap = 0, 0.0
         self.users = 0
         learn(key, *in_address(base_url))
+        self.name = hide(f"{base_url} {account}".rstrip())
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: Any = None
-        self._slots = asyncio.Semaphore()
+        self._slots, self._turn = asyncio.Semaphore(), asyncio.Semaphore()
         self._raw: Any = None
         self._failures: tuple[type[Exception], ...] = ()
 
-    def join(self, concurrency: int) -> None:
-        """One more model uses this server; the smallest number of calls at once that any of them allows holds."""
+    def join(self, concurrency: int, per_minute: int | None = None) -> None:
+        """One more model uses this server; the fewest calls at once, and a minute, that any of them allows hold."""
         self.users += 1
         self.concurrency = min(self.concurrency or concurrency, concurrency)
+        self.gap = max(self.gap, 60 / per_minute if per_minute else 0.0)
 
     async def leave(self) -> None:
         """One model less; the last one closes the client, unless it is the user's own."""
@@ -158,25 +167,38 @@ class Endpoint:
         """A client and free slots for the running event loop."""
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:
-            self._slots = asyncio.Semaphore(self.concurrency or 1)
+            self._slots, self._turn = asyncio.Semaphore(self.concurrency or 1), asyncio.Semaphore()
             self._loop, self._client = loop, self.given or new_client(self.base_url, self.key, self.openai)
             self._raw, self._failures = raw_response(), failures()
 
     async def answer(self, body: bytes, exchange: Exchange, patience: Patience, dialect: Dialect) -> Any:
         """The decoded body of the first answer that is no trouble, else the last `Trouble`. Needs `connect` before."""
-        slots = self._slots
-        if slots.locked():
-            await exchange.waiting(slots.acquire())
-        else:
-            await slots.acquire()
-        try:
-            found = await self.attempt(body, exchange, patience.seconds, dialect)
-            while type(found) is Trouble and len(exchange.attempts) <= patience.tries(found):
-                await self.pause(found, exchange)
+        async with held(self._slots, exchange):
+            due = 0.0
+            while True:
+                await self.admit(exchange, due)
                 found = await self.attempt(body, exchange, patience.seconds, dialect)
-            return found
-        finally:
-            slots.release()
+                if type(found) is not Trouble:
+                    return found
+                due = await self.told(found)
+                if len(exchange.attempts) > patience.tries(found):
+                    return found
+                await self.pause(found, exchange)
+
+    async def admit(self, exchange: Exchange, since: float) -> None:
+        """Wait until the server may be asked, first come, first served; what it asked for until `since` was waited."""
+        async with held(self._turn, exchange):
+            due, now = await self.pace.take(self.name, self.gap, since)
+            while due > now:
+                exchange.waited += due - now
+                await exchange.waiting(self.sleep(due - now))
+                due, now = await self.pace.take(self.name, self.gap, due)
+
+    async def told(self, found: Trouble) -> float:
+        """Have everybody wait as long as the server asks, where that is waited for at all; until when."""
+        if found.kind == "busy" and 0 < found.after <= LONGEST_ASK:
+            return await self.pace.pause(self.name, found.after)
+        return 0.0
 
     async def attempt(self, body: bytes, exchange: Exchange, seconds: float, dialect: Dialect) -> Any:
         """One request: the decoded body, or the `Trouble` it ended in."""
@@ -226,6 +248,19 @@ class Endpoint:
         exchange.waited = max(found.after, grown)
         sleeping = self.sleep(exchange.waited)
         await (exchange.waiting(sleeping) if found.kind == "busy" else sleeping)
+
+
+@asynccontextmanager
+async def held(slots: asyncio.Semaphore, exchange: Exchange) -> AsyncIterator[None]:
+    """One of the slots; the time until it is free is a wait."""
+    if slots.locked():
+        await exchange.waiting(slots.acquire())
+    else:
+        await slots.acquire()
+    try:
+        yield
+    finally:
+        slots.release()
 
 
 JSON: dict[str, Any] = {"Content-Type": "application/json"}

@@ -15,6 +15,7 @@ from loopworth.models.chat import ChatModel
 from loopworth.models.embedding import EmbeddingModel
 from loopworth.models.endpoint import Endpoint, Sleep
 from loopworth.models.local import LocalModel
+from loopworth.models.pace import Pace
 from loopworth.models.providers import keys
 from loopworth.models.scripted import ScriptedModel
 from loopworth.models.spec import ModelSpec, spec_faults
@@ -66,11 +67,12 @@ def open_model(
     sleep: Sleep = asyncio.sleep,
     now: Callable[[], float] = time.time,
     jitter: random.Random | None = None,
+    pace: Pace | None = None,
 ) -> Model:
     """A model ready to be asked; nothing is sent and no server started yet. Raises ValueError for a faulty spec.
 
     `client` is a user's own `AsyncOpenAI`, used as it is but for retries. `clock`, `sleep`, `now` (the wall clock) and
-    `jitter` of pauses are for tests and for the cautious.
+    `jitter` of pauses are for tests and for the cautious; `pace` holds pauses and rates beyond this process.
     """
     for _, what, instead in spec_faults(spec):
         raise ValueError(f"{what}: {instead}" if instead else what)
@@ -82,12 +84,14 @@ def open_model(
         return EmbeddingModel(spec)
     if spec.provider == "local":
         return LocalModel(spec, **seams)
+    seams["pace"] = pace
     base_url, key = address(spec), secret(spec)
     if client is not None:
         learn(*given_keys(client))
         return ChatModel(spec, Endpoint(str(client.base_url), client.api_key or "none", client=client, **seams))
     if key is None:
         return KeylessModel(spec, spec.api_key or spec.traits.key or "")
+    seams["account"] = spec.api_key or spec.traits.key or ""
     return ChatModel(spec, shared_endpoint(base_url, key, spec.provider == "openai", seams))
 
 
@@ -101,7 +105,8 @@ def given_keys(client: Any) -> Iterator[str]:
 def shared_endpoint(base_url: str, key: str, openai: bool, seams: dict[str, Any]) -> Endpoint:
     """The endpoint in use at this address with this key, else a new one."""
     endpoint = ENDPOINTS.get((base_url, key))
-    if endpoint is None or endpoint.clock is not seams["clock"] or endpoint.sleep is not seams["sleep"]:
+    own = ("clock", "sleep") if seams["pace"] is None else ("clock", "sleep", "pace")
+    if endpoint is None or any(getattr(endpoint, name) != seams[name] for name in own):
         endpoint = ENDPOINTS[base_url, key] = Endpoint(base_url, key, openai=openai, **seams)
     return endpoint
 

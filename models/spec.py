@@ -50,6 +50,7 @@ class ModelSpec(Value, frozen=True):
     concurrency: int | None = None
     replies: Any = None
     labels: dict[str, tuple[str, ...]] | None = None
+    requests_per_minute: int | None = None
 
     @property
     def key(self) -> str:
@@ -128,6 +129,8 @@ def key_faults(spec: ModelSpec) -> list[Fault]:
         found.append(("file", f"`file` belongs to local/custom, not to {spec.name}", ""))
     if spec.provider in ("local", "scripted") and spec.base_url:
         found.append(("base_url", f"{spec.provider} has no `base_url`", "a server of your own: llamacpp/<model>"))
+    if spec.requests_per_minute is not None and spec.provider in ("local", "scripted"):
+        found.append(("requests_per_minute", f"{spec.provider} has no `requests_per_minute`", "leave it out"))
     if spec.replies is not None and spec.provider != "scripted":
         found.append(("replies", f"`replies` belong to a scripted model, not to {spec.name}", ""))
     if spec.provider == "scripted" and spec.replies is None:

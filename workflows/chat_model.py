@@ -11,7 +11,10 @@ from loopworth.workflows.document import plain
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.form import Form, Spotted
 
-SAME = ("base_url", "temperature", "seed", "max_tokens", "timeout", "retries", "dialect", "concurrency")
+SAME = (
+    *("base_url", "temperature", "seed", "max_tokens", "timeout", "retries", "dialect", "concurrency"),
+    "requests_per_minute",
+)
 
 
 def model_spec(written: spec.ModelSpec) -> ModelSpec:

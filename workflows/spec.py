@@ -142,6 +142,7 @@ class ModelForm(Form):
     file: Text | None = None
     extra: Annotated[dict[str, Any], Kind("arguments"), Words("a mapping")] = Field(default_factory=dict)
     concurrency: Count | None = None
+    requests_per_minute: Count | None = None
     replies: list[Any] | dict[str, Any] | None = None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from loopworth.models import ModelSpec, Price, spec_faults
@@ -15,6 +16,13 @@ def test_equal_specs_have_equal_keys() -> None:
     assert ModelSpec("openai/x").key == "openai/x"
     assert first.key == second.key != ModelSpec("openai/x", temperature=1.0).key
     assert first.key.startswith("openai/x@")
+
+
+def test_a_model_without_a_rate_has_the_key_that_it_had_before_there_were_rates() -> None:
+    """Recordings name models by their keys."""
+    spec = ModelSpec("openai/x", temperature=0.0, concurrency=4)
+    assert spec.key == "openai/x@5c5b8f41de86"
+    assert msgspec.structs.replace(spec, requests_per_minute=60).key != spec.key
 
 
 @pytest.mark.parametrize(
@@ -67,6 +75,8 @@ def test_a_sound_spec_has_no_faults(spec: ModelSpec) -> None:
         (ModelSpec("local/smollm2-135m", base_url="http://x"), "base_url", ["has no `base_url`"]),
         (ModelSpec("scripted"), "replies", ["needs `replies`"]),
         (ModelSpec("openai/x", replies=["a"]), "replies", ["belong to a scripted model"]),
+        (ModelSpec("local/minilm", labels={}, requests_per_minute=1), "requests_per_minute", ["local", "leave it out"]),
+        (ModelSpec("scripted", replies=["a"], requests_per_minute=1), "requests_per_minute", ["scripted has no"]),
     ],
 )
 def test_a_fault_names_its_key_and_what_to_write(spec: ModelSpec, key: str, words: list[str]) -> None:
