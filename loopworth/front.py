@@ -194,17 +194,20 @@ async def resume(
     tools: Tools | None = None,
     watch: Callable[[Said], None] | None = None,
     hear: Listener | None = None,
+    epoch: int | None = None,
 ) -> Outcome:
     """Make a durable run that `begin` entered, or go on with it, to its end, or until it waits for a person: then
     its questions are in the store, for `runs.approvals`.
 
     It is the workflow in the run's own file where none is given; `models` and `tools` are those that it was begun with.
-    Raises InUse where another process goes on with it, Changed where it is no longer what it was, Diverged where the
-    journal is not, LookupError where there is nothing to go on with.
+    `epoch` is the run's as it was found, where it is gone on with only if nobody else has done so since. Raises InUse
+    where another process goes on with it, Changed where it is no longer what it was, Diverged where the journal is not,
+    LookupError where there is nothing to go on with.
     """
     compiled = begun(store, id, tools) if workflow is None else ready(workflow, tools)
     async with opened(compiled, models) as mine:
-        return await durable.go_on(store, id, compiled, mine, watch=watch, hear=hear)
+        given = (*compiled.given, *(models or {}))
+        return await durable.go_on(store, id, compiled, mine, given=given, epoch=epoch, watch=watch, hear=hear)
 
 
 def begun(store: Store, id: str, tools: Tools | None = None) -> Compiled:

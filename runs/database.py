@@ -77,5 +77,8 @@ class Home(Protocol):
     def occupied(self, run: str) -> AbstractContextManager[None]:
         """This process goes on with a run, until the end of the block or of the process. Raises InUse."""
 
+    def vacant(self, runs: Sequence[str]) -> list[str]:
+        """Those of these runs that no process goes on with, as far as can be known from here."""
+
     def migrate(self) -> int:
         """Make the tables, or bring them up to date; the version that was found, 0 where there were none."""

@@ -28,6 +28,13 @@ LINGERING = 1.0
 """Seconds in which a server may still hold what a process had that was killed."""
 MIGRATING = 0x6C777274
 """The lock under which the tables are made."""
+KEEPALIVE = {"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3}
+"""So that the server notices within a minute or so, and not in hours, that a host is gone that held a lock."""
+HELD = """
+select classid::bigint, objid::bigint from pg_locks where locktype = 'advisory' and objsubid = 1 and granted
+and database = (select oid from pg_database where datname = current_database())
+"""
+"""The advisory locks of this database, each in two halves of 32 bits."""
 
 
 class Connection:
@@ -124,14 +131,23 @@ class Postgres:
     @contextmanager
     def occupied(self, run: str) -> Iterator[None]:
         """A lock of the server's, which ends with this process' connection. Raises InUse."""
-        key = int(asked(["run", run]).hash, 16) - 2**63
         with closing(self.connected()) as db:
+            for setting, value in KEEPALIVE.items():
+                db.execute(f"set {setting} = {value}")
             deadline = time.monotonic() + LINGERING
-            while not one(db, "select pg_try_advisory_lock(?)", key):
+            while not one(db, "select pg_try_advisory_lock(?)", key(run)):
                 if time.monotonic() > deadline:
                     raise InUse(run)
                 time.sleep(0.02)
             yield
+
+    def vacant(self, runs: Sequence[str]) -> list[str]:
+        """Whose lock the server gave to nobody, on any host."""
+        if not runs:
+            return []
+        with closing(self.connected()) as db:
+            held = {high << 32 | low for high, low in db.execute(HELD).fetchall()}
+        return [run for run in runs if key(run) % 2**64 not in held]
 
     def migrate(self) -> int:
         with closing(self.connected()) as db:
@@ -149,6 +165,11 @@ class Postgres:
             db.execute("update loopworth set version = ?", (VERSION,))
             db.commit()
             return before
+
+
+def key(run: str) -> int:
+    """The number of a run's lock."""
+    return int(asked(["run", run]).hash, 16) - 2**63
 
 
 def version(db: Connection) -> int:

@@ -47,6 +47,7 @@ update run set state = ?, exit = ?, note = ?, model_calls = ?, tool_calls = ?, u
 """
 RESUME = "update run set epoch = epoch + 1, exit = null where id = ? returning epoch"
 CANCEL = "update run set state = 'done', exit = 'cancelled', epoch = epoch + 1 where id = ? and state <> 'done'"
+ABANDON = "update run set exit = null where id = ? and state = 'unfinished' and exit = 'cancelled'"
 SCORE = "update trial set correct = ?, harmful = ?, remark = ?, route = ?, latency = ?, began = ? where run = ?"
 TRANSCRIPT = """
 insert into transcript(run, codec, body) values(?, ?, ?) on conflict(run) do update set body = excluded.body
@@ -83,11 +84,14 @@ class Store:
         self.submit(beginning(kept, parent_epoch))
         return StoredJournal(kept.id, 1, self)
 
-    def resume(self, id: str) -> StoredJournal:
-        """Take a run over from the activation that began it: whatever of that is still alive is fenced off."""
+    def resume(self, id: str, source: Any = None) -> StoredJournal:
+        """Take a run over from the activation that began it: whatever of that is still alive is fenced off. `source` is
+        what it is made of from now on, where that is another."""
 
         def work(db: Database) -> tuple[int, list[Any]]:
             epoch = db.execute(RESUME, (id,)).fetchall()[0][0]
+            if source is not None:
+                db.execute("update run set source = ? where id = ?", (body(source), id))
             return epoch, effects(db, id)
 
         epoch, rows = self.wait(self.submit(work))
@@ -135,6 +139,10 @@ class Store:
         Whether there was anything to end."""
         done: bool = self.wait(self.submit(lambda db: db.execute(CANCEL, (id,)).rowcount == 1, careful=True))
         return done
+
+    def abandon(self, id: str) -> None:
+        """Leave a run that this process called off as one whose process is gone: others go on with it."""
+        self.submit(lambda db: db.execute(ABANDON, (id,)))
 
     def renew(self, id: str, input: Any) -> None:
         """A comparison that ended goes on, made of more."""

@@ -6,12 +6,13 @@ import contextlib
 import os
 import sqlite3
 import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.parse import quote
 
 from loopworth.runs.database import ADVICE, FILE, HOME, VERSION, StoreFault
-from loopworth.runs.occupancy import occupied
+from loopworth.runs.occupancy import occupied, vacant
 
 APPLICATION = 0x6C777274
 """Marks the file as ours."""
@@ -111,7 +112,14 @@ class StoreFile:
         return fault(self.path, error)
 
     def occupied(self, run: str) -> AbstractContextManager[None]:
-        return occupied(self.path.with_name(f"{self.path.name}-runs"), run)
+        return occupied(self.locks, run)
+
+    def vacant(self, runs: Sequence[str]) -> list[str]:
+        return [run for run in runs if vacant(self.locks, run)]
+
+    @property
+    def locks(self) -> Path:
+        return self.path.with_name(f"{self.path.name}-runs")
 
     def migrate(self) -> int:
         before = version(self.path)

@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from loopworth.runs import approvals
 from loopworth.runs.kept import Kept, Query
+from loopworth.runs.orphans import orphans
 from loopworth.runs.outcome import Exit
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.standing import Standing, standings
@@ -46,6 +47,8 @@ def run(request: Request, id: str) -> Response:
         return desk.page(request, "comparison", run=one, bars=bars(shelf, one), live=one.state != "done")
     asked = approvals.of_run(shelf, one.id)
     trouble = desk.activations.trouble.get(one.id, "")
+    if one.exit is None and (lost := next((other for other in orphans(shelf) if other.run == one.id), None)):
+        trouble = trouble or lost.why
     idle = one.source is not None and one.state != "done" and one.exit not in (None, "waiting")
     more = {"asked": asked, "trouble": trouble, "idle": idle or trouble != "", "steps": told(shelf, one)}
     return desk.page(request, "run", 200, run=one, live=one.state != "done", **more)

@@ -202,8 +202,8 @@ class Mortal(Store):
 
     kind, before = "tool", True
 
-    def resume(self, id: str) -> StoredJournal:
-        healthy = super().resume(id)
+    def resume(self, id: str, source: Any = None) -> StoredJournal:
+        healthy = super().resume(id, source)
         journal = Dying(healthy.run, healthy.epoch, self, self.kind, self.before)
         journal.records, journal.pool, journal.n = healthy.records, healthy.pool, healthy.n
         return journal

@@ -47,7 +47,7 @@ class Compiled:
     `executor` holds the whole contract: input, output, check. `models` are all that it and its sub-workflows use, by
     the key that their requests carry. `writes` and `gates` name the tools it can reach that write, and that ask.
     `functions` are those of all tools that may run in it, `every` these tools as they may be called in it, and `read`
-    the files that it was made of.
+    the files that it was made of. `given` are the tools that came from a program, and not from a file.
     """
 
     name: str
@@ -63,6 +63,7 @@ class Compiled:
     functions: Sequence[Callable[..., Any]] = ()
     every: Sequence[Tool] = ()
     read: tuple[Path, ...] = ()
+    given: tuple[str, ...] = ()
 
 
 def compile(
@@ -79,7 +80,8 @@ def compile(
     """
     workflow, files = load_workflow(path, tools)
     made = build(workflow, files, model=model, environ=environ)
-    return replace(made, file=str(path), read=tuple(sorted({*files.documents, *files.texts})))
+    read = tuple(sorted({*files.documents, *files.texts}))
+    return replace(made, file=str(path), read=read, given=tuple(tools or ()))
 
 
 def build(

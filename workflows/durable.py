@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
@@ -17,12 +17,15 @@ from typing import Any
 
 from loopworth.models.doubts import Doubts
 from loopworth.runs import approvals
+from loopworth.runs.approvals import Approval
 from loopworth.runs.database import InUse, StoreFault
 from loopworth.runs.journal import Record
 from loopworth.runs.kept import Kept, now
+from loopworth.runs.orphans import Orphan, orphans
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.parking import Parking
 from loopworth.runs.store import Store, new_id
+from loopworth.runs.usage import Value
 from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
@@ -35,9 +38,17 @@ class Changed(Exception):
     """A run cannot go on: what it is made of is no longer what it was. The text names what changed."""
 
 
-def begin(store: Store, compiled: Compiled, input: dict[str, Any], id: str = "", model: str | None = None) -> str:
-    """Enter a run; nothing of it is made yet. `model` is what it was compiled with in the place of every other."""
-    made_of = source(compiled, model)
+def begin(
+    store: Store,
+    compiled: Compiled,
+    input: dict[str, Any],
+    id: str = "",
+    model: str | None = None,
+    given: Sequence[str] | None = None,
+) -> str:
+    """Enter a run; nothing of it is made yet. `model` is what it was compiled with in the place of every other, `given`
+    are the models and tools that a program gives it, where that is known already."""
+    made_of = source(compiled, model, given)
     file = str(Path(compiled.file).resolve()) if compiled.file else ""
     journal = store.begin(Kept(id or new_id(), "run", compiled.name, file, now(), input=input, source=made_of))
     store.shelf()  # on the disk before anything is paid
@@ -50,32 +61,45 @@ async def go_on(
     compiled: Compiled,
     models: Mapping[str, Any],
     wall: Callable[[], datetime] = approvals.moment,
+    given: Sequence[str] | None = None,
+    epoch: int | None = None,
     **live: Any,
 ) -> Outcome:
     """Go on with a run, from what its journal holds, to its end or until it waits for a person and nothing is decided.
 
-    `live` is what `Live` takes. Raises InUse where another process does so, Changed, Fenced, Diverged, and LookupError
-    where there is nothing to go on with.
+    `given` are the models and tools that came from a program, where that is known: such a run is left to programs.
+    `epoch` is the run's as it was found, where it is gone on with unasked. `live` is what `Live` takes. Raises InUse
+    where another process does so, or did since, Changed, Fenced, Diverged, and LookupError where there is nothing to go
+    on with.
     """
-    outcome = await activation(store, id, compiled, models, wall, **live)
+    outcome = await activation(store, id, compiled, models, wall, given, epoch, **live)
     while outcome.exit == "waiting" and not store.failed and id in approvals.ready(store.shelf()):
         try:
-            outcome = await activation(store, id, compiled, models, wall, **live)
+            outcome = await activation(store, id, compiled, models, wall, given, **live)
         except InUse:  # whoever decided goes on with it
             break
     return outcome
 
 
 async def activation(
-    store: Store, id: str, compiled: Compiled, models: Mapping[str, Any], wall: Callable[[], datetime], **live: Any
+    store: Store,
+    id: str,
+    compiled: Compiled,
+    models: Mapping[str, Any],
+    wall: Callable[[], datetime],
+    given: Sequence[str] | None = None,
+    epoch: int | None = None,
+    **live: Any,
 ) -> Outcome:
     """One activation of a run; no other process has one of it meanwhile. Where the store fails, its outcome is told and
     not kept."""
     with store.home.occupied(id):
         kept = unended(store, id)
+        if epoch not in (None, kept.epoch):
+            raise InUse(id)
         unchanged(kept, compiled)
         approvals.expire(store, wall(), id)
-        journal = store.resume(id)
+        journal = store.resume(id, None if given is None else {**kept.source, "given": list(given)})
         take_up(models, journal.records)
         world = Parking(models, store, journal, wall, doubts=Doubts(models), **live)
         outcome = await activate(compiled, kept.input, world, journal, id)
@@ -83,6 +107,32 @@ async def activation(
         with suppress(StoreFault):
             store.shelf()  # it is written before another may go on
         return outcome
+
+
+class Due(Value, frozen=True):
+    """What a look through a store found: questions that expired, runs that a decision waits to be gone on with, and
+    runs whose process is gone."""
+
+    expired: tuple[Approval, ...]
+    ready: tuple[str, ...]
+    orphans: tuple[Orphan, ...]
+
+    @property
+    def runs(self) -> dict[str, int | None]:
+        """The runs to go on with, each with the epoch that it must still have, where it has to have one."""
+        return {**dict.fromkeys(self.ready), **{one.run: one.epoch for one in self.orphans if one.due}}
+
+    @property
+    def left(self) -> tuple[Orphan, ...]:
+        """Those that no process goes on with unasked."""
+        return tuple(one for one in self.orphans if not one.due)
+
+
+def due(store: Store, now: datetime | None = None) -> Due:
+    """Decide what has expired as its author said, and say what is to be gone on with. Raises StoreFault."""
+    expired = approvals.expire(store, now)
+    shelf = store.shelf()
+    return Due(tuple(expired), tuple(approvals.ready(shelf)), tuple(orphans(shelf, now)))
 
 
 def take_up(models: Mapping[str, Any], records: Mapping[str, Record]) -> None:
@@ -106,12 +156,12 @@ def unended(store: Store, id: str) -> Kept:
 # -- what a run is made of ---------------------------------------------------------------------------------------------
 
 
-def source(compiled: Compiled, model: str | None = None) -> dict[str, Any]:
-    """What a run is made of: its files by digest, the schemas of its tools."""
+def source(compiled: Compiled, model: str | None = None, given: Sequence[str] | None = None) -> dict[str, Any]:
+    """What a run is made of: its files by digest, the schemas of its tools, the names of what a program gave it."""
     folder = Path(compiled.file or ".").resolve().parent
     files = {os.path.relpath(path, folder): sha256(path.read_bytes()).hexdigest() for path in compiled.read}
     schemas = {tool.name: tool.parameters for tool in (*compiled.every, *compiled.tools.values())}
-    return {"files": files, "tools": schemas, "model": model}
+    return {"files": files, "tools": schemas, "model": model, "given": None if given is None else list(given)}
 
 
 def unchanged(kept: Kept, compiled: Compiled) -> None:

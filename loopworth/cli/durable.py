@@ -33,6 +33,7 @@ class Durable:
     transcript: bool = False
     stream: bool = False
     as_json: bool = False
+    write: Callable[[Any], None] = write_json
 
     def fits(self, file: Path | None, given: bool, replay: str | None, unkept: bool) -> None:
         """Raises UserFault for options that say something else."""
@@ -45,18 +46,19 @@ class Durable:
         """Enter the run and make it."""
 
         async def made(store: Store) -> tuple[str, Outcome]:
-            id = durable.begin(store, compiled, input, model=model)
+            id = durable.begin(store, compiled, input, model=model, given=())
             complain(f"if this is interrupted: loopworth run --durable --resume {id}")
             return id, await front.resume(store, id, compiled, **self.following())
 
         self.finished(made)
 
-    def go_on(self, id: str) -> None:
-        """Go on with a run of the store, by its id or the start of it."""
+    def go_on(self, id: str, epoch: int | None = None) -> None:
+        """Go on with a run of the store, by its id or the start of it; `epoch` is the one it was found with, where
+        nobody asked for it."""
 
         async def made(store: Store) -> tuple[str, Outcome]:
             run = found_run(store.shelf(), id).id
-            return run, await front.resume(store, run, **self.following())
+            return run, await front.resume(store, run, epoch=epoch, **self.following())
 
         self.finished(made)
 
@@ -83,7 +85,7 @@ class Durable:
         def tell(came: tuple[str, Outcome]) -> int:
             id, outcome = came
             if self.as_json:
-                write_json({**report(outcome, id, False), "waiting": [facts(one) for one in asked]})
+                self.write({**report(outcome, id, False), "waiting": [facts(one) for one in asked]})
             else:
                 show(outcome, id, False)
                 for one in asked if outcome.exit == "waiting" else ():

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import getpass
 import json
+import signal
+import threading
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -16,20 +19,24 @@ from loopworth.cli.store import Place, gathered, open_store
 from loopworth.cli.terminal import complain, headed, output, shown, write_json
 from loopworth.runs import approvals
 from loopworth.runs.approvals import Already, Approval, Came, Refused
+from loopworth.runs.database import Home, InUse
 from loopworth.runs.home import home
+from loopworth.runs.orphans import Orphan, orphans
 from loopworth.runs.outcome import Diverged, Fenced
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
 from loopworth.runs.world import Decision
+from loopworth.workflows import durable
 from loopworth.workflows.faults import WorkflowFault
+from loopworth.workflows.spec import seconds
 
 app = typer.Typer(help="Questions of runs that wait for a person: list them, look, decide.", rich_markup_mode=None)
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Name = Annotated[
-    str, typer.Argument(metavar="ID", help="RUN.N, or the run where only one waits.", show_default=False)
-]
+Name = Annotated[str, typer.Argument(metavar="ID", help="RUN.N, or the run where only one waits.", show_default=False)]
 By = Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who decides.", show_default="your user name")]
 Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="Why; the model reads it.", show_default=False)]
+LEAST = 1.0
+"""Seconds between two sweeps."""
 NoRun = Annotated[bool, typer.Option("--no-run", help="Only decide: another process goes on with the run.")]
 
 
@@ -141,21 +148,83 @@ def answer(
     decided(name, Decision("answer", who(by), note=words), store, no_run, as_json)
 
 
-@app.command("sweep", short_help="Go on with every run whose question is decided or has expired.")
-def sweep(store: Place = None) -> None:
-    """Decide what has expired as its author said, and go on with every run that has a decision and is not under way."""
+@app.command("sweep", short_help="Go on with every run that is decided, has expired, or lost its process.")
+def sweep(
+    store: Place = None,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPAN", help="Do so again and again, as every 30s or 5m, until Ctrl-C.", show_default=False
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Decide what has expired as its author said, and go on with every run that has a decision, or whose process was
+    killed, and that no other process goes on with."""
+    if every is not None:
+        if as_json:
+            raise UserFault("--every and --json: one of them; with --every each line is said as it happens")
+        patrol(home(store), span(every))
+        return
     with open_store(store, False) as kept:
         assert kept is not None
-        for one in approvals.expire(kept):
-            complain(f"{one.name} has expired: {one.question.on_timeout}")
-        due = approvals.ready(kept.shelf())
-    for run in due:
+        found = durable.due(kept)
+    for one in found.expired:
+        complain(f"{one.name} has expired: {one.question.on_timeout}")
+    reports = list[Any]()
+    for run, epoch in found.runs.items():
         try:
-            Durable(run, store).go_on(run)
+            Durable(run, store, as_json=as_json, write=reports.append).go_on(run, epoch)
         except typer.Exit as end:
             complain(f"{run}: status {end.exit_code}")
         except (UserFault, WorkflowFault, Diverged, Fenced, OSError) as why:  # the others are gone on with
             complain(f"{run}: {why}")
+    for left in found.left:
+        complain(f"{left.run}: {left.why}")
+    if as_json:
+        expired = [facts(one) for one in found.expired]
+        write_json({"expired": expired, "runs": reports, "left": [left_alone(one) for one in found.left]})
+
+
+def left_alone(one: Orphan) -> dict[str, Any]:
+    return {"run": one.run, "workflow": one.workflow, "why": one.why}
+
+
+def span(text: str) -> float:
+    """So many seconds. Raises UserFault."""
+    try:
+        found = float(seconds(text))
+    except ValueError as why:
+        raise UserFault(f"--every {text}: {str(why).replace(' | ', chr(10) + '    ')}") from None
+    if not LEAST <= found <= threading.TIMEOUT_MAX:
+        raise UserFault(f"--every {text}: write {LEAST:g}s or more")
+    return found
+
+
+def patrol(where: Home, seconds: float) -> None:
+    """Sweep again and again, until the process is told to end."""
+    # Imported here: no other command of the inbox needs them.
+    import logging
+
+    from loopworth.web.activations import LOG, Activations
+
+    class Telling(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            complain(record.getMessage())
+
+    with open_store(str(where), False):
+        """There is a store from now on."""
+    LOG.setLevel(logging.INFO)
+    LOG.addHandler(Telling())
+    LOG.propagate = False
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    activations = Activations(where)
+    activations.watch(seconds)
+    complain(f"looking through {where} every {seconds:g} s; Ctrl-C ends it")
+    with suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
+        ended.wait()
+    activations.stop()
 
 
 def who(by: str | None) -> str:
@@ -181,16 +250,29 @@ def decided(
         assert store is not None
         one = question(store.shelf(), name)
         came = entered(store, one, decision, arguments)
-    if isinstance(came, Already):
-        complain(str(came))
-        raise typer.Exit(FAILED)
-    complain(f"{came.approval.name}: {decision.choice} by {decision.by}")
-    if came.approval.exit != "waiting":
-        complain(f"the run is under way, or was killed: loopworth run --durable --resume {one.run}")
+        if isinstance(came, Already):
+            complain(str(came))
+            tell(store, one, as_json)
+            raise typer.Exit(FAILED)
+        gone = came.approval.exit is not None or one.run in [orphan.run for orphan in orphans(store.shelf())]
+        complain(f"{came.approval.name}: {decision.choice} by {decision.by}")
+        if no_run or not gone:
+            tell(store, one, as_json)
+    command = f"loopworth run --durable --resume {one.run}"
+    if not gone:
+        complain(f"the run is under way, and takes this up; if its process is gone: {command}")
     elif no_run:
-        complain(f"to go on with the run: loopworth run --durable --resume {one.run}")
+        complain(f"to go on with the run: {command}")
     else:
-        Durable(one.run, place, as_json=as_json).go_on(one.run)
+        with suppress(InUse):  # a server that sweeps was quicker
+            Durable(one.run, place, as_json=as_json).go_on(one.run)
+        complain("another process goes on with the run already")
+
+
+def tell(store: Store, one: Approval, as_json: bool) -> None:
+    """A question as it is now, where JSON is asked for and no run follows."""
+    if as_json:
+        write_json(facts(approvals.found(store.shelf(), one.name)))
 
 
 def entered(store: Store, one: Approval, decision: Decision, arguments: str | None) -> Came:

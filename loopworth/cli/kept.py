@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -19,6 +19,7 @@ from loopworth.runs.characters import safe
 from loopworth.runs.figures import dollars, end, second, tokens
 from loopworth.runs.home import home
 from loopworth.runs.kept import Kept, Query
+from loopworth.runs.orphans import Orphan, orphans
 from loopworth.runs.outcome import Exit
 from loopworth.runs.recording import Recording
 from loopworth.runs.recording import line as line_of
@@ -60,14 +61,23 @@ def runs(
     after = None if since is None else moment(since, datetime.now(UTC))
     query = Query(workflow, exit, comparison, arm, task, after, most=most)
     found = shelved(Shelf(store), query) if home(store).there() else []
+    gone = lost(store, found)
     if as_json:
-        write_json([facts(one) for one in found])
+        write_json([{**facts(one), "killed": one.id in gone} for one in found])
     elif not found:
         none = "no such runs are kept in" if home(store).there() else "nothing is kept yet: there is no run store at"
         output().print(shown(f"{none} {home(store)}"), soft_wrap=True)
     else:
-        for line in listed(found):
+        for line in listed(found, gone):
             output().print(line, soft_wrap=True)
+        for one in gone.values():
+            complain(f"{one.run}: {one.why}")
+
+
+def lost(store: str | None, found: Iterable[Kept]) -> dict[str, Orphan]:
+    """Those of these runs whose process is gone."""
+    under_way = {one.id for one in found if one.kind == "run" and one.exit is None and one.state != "done"}
+    return {one.run: one for one in orphans(Shelf(store)) if one.run in under_way} if under_way else {}
 
 
 def shelved(shelf: Shelf, query: Query) -> list[Kept]:
@@ -92,11 +102,11 @@ def moment(text: str, now: datetime) -> str:
         raise UserFault(f"--since {text}: write 30m, 2h, 3d, or a date such as 2026-11-30") from None
 
 
-def listed(found: list[Kept]) -> Iterator[Text]:
+def listed(found: list[Kept], gone: Container[str] = ()) -> Iterator[Text]:
     """One line a run, in columns; a name is shortened, a figure never."""
     trials = any(one.kind == "trial" for one in found)
     head = ["id", "began (UTC)", "name", *(("arm", "task", "right") if trials else ("what",)), *FIGURES]
-    rows = [head, *([safe(text, lines=False) for text in row(one, trials)] for one in found)]
+    rows = [head, *([safe(text, lines=False) for text in row(one, trials, one.id in gone)] for one in found)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for k, cells in enumerate(rows):
         sides = zip(cells, widths, head, strict=True)
@@ -108,12 +118,12 @@ FIGURES = ("exit", "calls", "tokens", "cost", "seconds")
 RIGHT = FIGURES[1:]
 
 
-def row(one: Kept, trials: bool) -> list[str]:
+def row(one: Kept, trials: bool, killed: bool) -> list[str]:
     """What a person looks for in a list; calls are model calls + tool calls."""
     mine = [short(one.arm or ""), short(one.task or ""), right(one)] if trials else [one.kind]
     calls = f"{one.model_calls}+{one.tool_calls}" if one.kind != "comparison" else ""
     figures = [calls, tokens(one.usage), dollars(one.usage.usd), f"{one.seconds:.1f}"]
-    return [one.id, second(one.began), short(one.name), *mine, end(one), *figures]
+    return [one.id, second(one.began), short(one.name), *mine, "killed" if killed else end(one), *figures]
 
 
 def short(text: str) -> str:
@@ -150,18 +160,19 @@ def show(
                 output().print(line, soft_wrap=True)
         return
     [recording] = gathered(shelf, run)
+    gone = lost(store, [run])
     if as_json:
         effects = [
             {"id": id, "kind": r.kind, "began": r.began, "ended": r.ended} for id, r in recording.records.items()
         ]
-        write_json({**facts(run), "outcome": recording.outcome, "effects": effects})
+        write_json({**facts(run), "killed": run.id in gone, "outcome": recording.outcome, "effects": effects})
         return
-    heading(run)
+    heading(run, gone.get(run.id))
     for step in steps(recording):
         output().print(step, soft_wrap=True)
 
 
-def heading(run: Kept) -> None:
+def heading(run: Kept, gone: Orphan | None = None) -> None:
     """What a run was, before its steps."""
     rows = {
         "run": run.id,
@@ -169,8 +180,8 @@ def heading(run: Kept) -> None:
         "trial": f"{run.arm} on {run.task}, repeat {run.repeat}, {right(run) or 'not scored'}" if run.arm else "",
         "began": run.began,
         "input": "" if run.kind == "comparison" else run.input,
-        "exit": end(run),
-        "why": run.note,
+        "exit": end(run) if gone is None else "killed",
+        "why": run.note if gone is None else gone.why,
         "calls": f"{run.model_calls} model, {run.tool_calls} tool" if run.kind != "comparison" else "",
         "tokens": tokens(run.usage),
         "cost": dollars(run.usage.usd),

@@ -9,12 +9,15 @@ import pathlib
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from typing import Any
 
 import pytest
 from typer.testing import Result
 
 from loopworth.cli.status import DONE, FAILED, FAULTY, WAITING
+from loopworth.runs.database import VERSION
+from loopworth.runs.store import Store
 from tests.cli.kit import REFUNDS, ROOT, command, written
 
 CHANGES = {
@@ -191,7 +194,7 @@ def test_a_run_that_is_killed_goes_on_by_the_command_it_named(folder: pathlib.Pa
         "workflow: slow\nshape: pipeline\ninput: {}\n"
         "tools: {pay: {python: 'shop:refund', effect: irreversible}, wait: {python: 'shop:slow', effect: read}}\n"
         "steps:\n  - {id: paid, call: pay, with: {amount: 1, who: Ann}}\n"
-        "  - {id: late, call: wait, with: {seconds: \"{{ 30 if paid else 0 }}\"}}\n"
+        '  - {id: late, call: wait, with: {seconds: "{{ 30 if paid else 0 }}"}}\n'
         "answer: '{{ paid }}'\n"
     )
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -217,7 +220,7 @@ def test_a_run_that_is_killed_goes_on_by_the_command_it_named(folder: pathlib.Pa
 def test_a_store_is_migrated_by_a_command(folder: pathlib.Path) -> None:
     """It says what it did; a second time nothing is to be done."""
     place = str(folder / "own.db")
-    assert "the tables are made (version 2)" in command("store", "migrate", "--store", place).stdout
+    assert f"the tables are made (version {VERSION})" in command("store", "migrate", "--store", place).stdout
     assert "up to date already" in command("store", "migrate", "--store", place).stdout
 
 
@@ -238,3 +241,66 @@ def test_an_address_without_its_driver_names_the_extra(folder: pathlib.Path) -> 
     done = subprocess.run(call, env=environ, capture_output=True, text=True, check=False)
     assert (done.returncode, "pip install 'loopworth[postgres]'" in done.stderr) == (3, True)
     assert "itself failed" not in done.stderr
+
+
+def test_a_run_whose_process_is_gone_is_listed_so(folder: pathlib.Path) -> None:
+    """In the list, on its own, as JSON, each with what to do; a decision goes on with it as with any other."""
+    name = begun(folder)
+    run = name.partition(".")[0]
+    with closing(Store()) as store:
+        store.resume(run)  # an activation that never ends
+    for words in (["runs"], ["runs", "show", run]):
+        done = command(*words)
+        assert ("killed" in done.stdout, f"--resume {run}" in done.output) == (True, True), done.output
+    [listed] = json.loads(command("runs", "--json").stdout)
+    shown = json.loads(command("runs", "show", run, "--json").stdout)
+    assert (listed["killed"], listed["exit"], shown["killed"]) == (True, None, True)
+    assert command("inbox", "approve", name).exit_code == DONE
+    assert paid(folder) == ["Ann 250"]
+    assert json.loads(command("runs", "--json").stdout)[0]["killed"] is False
+
+
+def test_a_decision_on_a_run_that_is_under_way_is_left_to_it(folder: pathlib.Path) -> None:
+    name = begun(folder)
+    run = name.partition(".")[0]
+    with closing(Store()) as store, store.home.occupied(run):
+        store.resume(run)
+        done = command("inbox", "approve", name, "--json")
+    assert (done.exit_code, json.loads(done.stdout)["state"], paid(folder)) == (DONE, "decided", [])
+    assert f"if its process is gone: loopworth run --durable --resume {run}" in done.stderr
+
+
+def test_every_command_of_the_inbox_speaks_json(folder: pathlib.Path) -> None:
+    """One document each, also where only something is decided, or somebody was quicker."""
+    assert one_of(command("inbox", "list", "--json")) == []
+    assert one_of(command("inbox", "sweep", "--json")) == {"expired": [], "runs": [], "left": []}
+    name = begun(folder)
+    assert one_of(command("inbox", "approve", name, "--no-run", "--json"))["decision"]["choice"] == "approve"
+    late = command("inbox", "reject", name, "--note", "no", "--json")
+    assert (late.exit_code, one_of(late)["decision"]["choice"]) == (FAILED, "approve")
+    assert [one["exit"] for one in one_of(command("inbox", "sweep", "--json"))["runs"]] == ["success"]
+    assert one_of(command("inbox", "approve", begun(folder), "--json"))["exit"] == "success"
+
+
+@pytest.mark.parametrize(
+    "words", [["--every", "5"], ["--every", "1ms"], ["--every", "0s"], ["--every", "5s", "--json"]]
+)
+def test_a_patrol_wants_a_span(folder: pathlib.Path, words: list[str]) -> None:
+    done = command("inbox", "sweep", *words)
+    assert (done.exit_code, "--every" in done.stderr) == (FAULTY, True), done.output
+
+
+def test_a_patrol_goes_on_with_what_is_decided_until_it_is_told_to_end(folder: pathlib.Path) -> None:
+    """A process of its own, beside no server: it says what it does."""
+    name = begun(folder)
+    run = name.partition(".")[0]
+    assert command("inbox", "approve", name, "--no-run").exit_code == DONE
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-m", "loopworth", "inbox", "sweep", "--every", "1s"]
+    with subprocess.Popen(words, cwd=folder, env=environ, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        said = [process.stderr.readline() for _ in range(3)]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == DONE
+    assert {f"going on with the run {run}\n", f"the run {run}: success\n"} < set(said)
+    assert paid(folder) == ["Ann 250"]

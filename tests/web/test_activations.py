@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import closing
 from typing import Any
 
+import pytest
+
+from loopworth.runs import approvals
 from loopworth.runs.database import InUse
+from loopworth.runs.kept import Kept
+from loopworth.runs.orphans import orphans
+from loopworth.runs.store import Store
+from loopworth.runs.world import Decision
 from loopworth.web.activations import MOST, Activations
-from tests.web.kit import Shop, settled
+from tests.web.kit import ASLEEP, AWAKE, DOZES, Shop, settled
 
 
 def test_a_run_goes_on_once_at_a_time(shop: Shop) -> None:
@@ -104,3 +112,39 @@ def test_the_server_looks_by_itself(shop: Shop) -> None:
     activations.watch(0.001)
     assert twice.wait(20)
     activations.stop()
+
+
+def test_what_the_server_called_off_goes_on_when_it_comes_again(shop: Shop) -> None:
+    """Nobody has to ask for it: its state is that of a run whose process was killed."""
+    run = shop.waits(text=DOZES, case="Ann")
+    [one] = shop.questions(run)
+    first = Activations(shop.home)
+    with closing(Store(shop.home)) as store:
+        approvals.decide(store, run, one.id, Decision("approve", "kim"))
+    ASLEEP.clear()
+    AWAKE.clear()
+    first.sweep()
+    assert ASLEEP.wait(20)
+    first.stop()
+    AWAKE.set()
+    assert [lost.run for lost in orphans(shop.shelf())] == [run]
+    second = Activations(shop.home)
+    second.sweep()
+    settled(second)
+    second.stop()
+    assert (shop.run(run).exit, shop.paid) == ("success", ["Ann 1"])
+
+
+def test_a_run_that_is_left_alone_is_said_once(shop: Shop, caplog: pytest.LogCaptureFixture) -> None:
+    """A sweep comes every few seconds."""
+    with closing(Store(shop.home)) as store:
+        store.begin(Kept("a1", "run", "w", "w.yaml", "2026-11-30T10:00:00.000+00:00", source={"tools": {}}))
+    activations = Activations(shop.home)
+    for _ in range(3):
+        activations.sweep()
+    settled(activations)
+    activations.stop()
+    assert [one.getMessage() for one in caplog.records if one.levelname == "WARNING"] == [
+        "the run a1: its process ended, or a program has yet to begin with it; to go on: "
+        "loopworth run --durable --resume a1"
+    ]
