@@ -59,7 +59,8 @@ class Loop:
             return await self.on_limit(stop, log, fx)
         finally:
             ignored = choice.ignored if self.protocol.tools else 0
-            fx.emit(Spoke(fx.id, self.protocol.name, self.model, len(self.tools), ignored))
+            again = tuple(name for name, tool in self.tools.items() if tool.repeatable)
+            fx.emit(Spoke(fx.id, self.protocol.name, self.model, len(self.tools), ignored, again))
 
     async def turns(self, log: Transcript, fx: Effects, choice: Choice) -> Any:
         """Turns until there is an answer. A turn's number names its effects and is never used again."""

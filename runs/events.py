@@ -92,12 +92,14 @@ class Compacted(Event, frozen=True):
 
 class Spoke(Event, frozen=True):
     """A loop ended: the protocol that it spoke with the model, and how many tools it offered. `ignored` counts the
-    replies without a call where the endpoint was told that one is required."""
+    replies without a call where the endpoint was told that one is required, `repeatable` are the tools that may be
+    called again with the same."""
 
     protocol: str = ""
     model: str = ""
     tools: int = 0
     ignored: int = 0
+    repeatable: tuple[str, ...] = ()
 
 
 class GuardTripped(Event, frozen=True):

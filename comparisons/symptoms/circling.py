@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from loopworth.agents.repetition import Repetition, Watch
@@ -23,16 +23,38 @@ def round_of(run: Conduct) -> tuple[list[Called], int] | None:
 
     None where there is none, and where the run was right.
     """
-    rounds = [found for loop in run.loops if (found := longest(in_loop(run, loop))) is not None]
+    rounds = [found for loop in run.loops if (found := longest(in_loop(run, loop), loop.repeatable)) is not None]
     calls, times = max(rounds, key=lambda found: found[1] * len(found[0]), default=([], 0))
-    stale = all(call.status in ("ok", "repeated", "not_run") and stands(run, call) for call in calls)
+    stale = all(call.came in ("ok", "repeated", "not_run") and stands(run, call) for call in calls)
     nothing = len(calls) == 1 and all(empty(one) for one in equals(run, calls[0]))
     return (calls, times) if calls and stale and not nothing and run.right is not True else None
 
 
-def longest(calls: Sequence[Called]) -> tuple[list[Called], int] | None:
-    """The longest round in a row of calls, and how often it comes."""
-    watch, best, most = Watch(Repetition(None, None), {}), None, 0
+def fetched_again(run: Conduct) -> list[Called]:
+    """The calls of a loop that bring what another had brought: a third of its calls, and three at least.
+
+    They are equal to one before, though not in a row, or have the same long result under other arguments. None where
+    anything that was asked for twice had changed, where the run was right, and of tools that are there to be called
+    again.
+    """
+    for loop in run.loops if run.right is not True else ():
+        seen, again = set[object](), list[Called]()
+        calls = [call for call in in_loop(run, loop) if call.tool not in loop.repeatable]
+        if not all(stands(run, call) for call in calls):
+            continue
+        for call in calls:
+            brings = {call.key, (call.tool, None, call.content) if len(call.content) >= SHORT else call.key}
+            if call.came == "ok" and not seen.isdisjoint(brings):
+                again.append(call)
+            seen |= brings
+        if len(again) >= max(SAME_CALLS, len(calls) / 3):
+            return again
+    return []
+
+
+def longest(calls: Sequence[Called], repeatable: Iterable[str] = ()) -> tuple[list[Called], int] | None:
+    """The longest round in a row of calls, and how often it comes; none of tools that are there to be called again."""
+    watch, best, most = Watch(Repetition(None, None), dict.fromkeys(repeatable, True)), None, 0
     for k, call in enumerate(calls):
         watch.see(ToolCall("", call.tool, call.arguments or None))
         times, length = watch.round()

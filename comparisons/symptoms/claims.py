@@ -1,10 +1,10 @@
 """What an answer says was done, or will be, in words that can be held against the calls. English; strict, not clever.
 
 A sentence *claims* a tool when it says in the first person, or with `has been`, the past of the tool's verb (`refund`:
-"I refunded", "it has been refunded"; `send_email`: "I have sent the email", where one of its other words must stand
-too), or names the tool as called or as having returned something. A sentence with a negation, a condition or a question
-mark claims nothing. An answer *announces* when its last sentence begins with "I will", "let me" and the like, and a
-verb of looking or of one of the tools.
+"I refunded", "it has been refunded", "Refunded the order"; `send_email`: "I have sent the email", where one of its
+other words must stand too), or names the tool as called, as having returned something, or as the source. A sentence
+with a negation, a condition or a question mark claims nothing. An answer *announces* when its last
+sentence begins with "I will", "let me" and the like, and a verb of looking or of one of the tools.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ IRREGULAR = {
 }  # fmt: skip
 """The past of verbs that do not end in -ed, as a pattern."""
 LOOKING = "call|check|confirm|fetch|find|get|look|open|proceed|query|retrieve|run|search|start|try|use|verify"
-SMALL = r"(?:\s+(?:also|already|just|now|then|successfully|first|next|have))*"
+SMALL = r"(?:\s+(?:also|already|just|now|then|successfully|first|next|have|(?:gone|went)\s+ahead\s+and))*"
 USED = r"(?:called|used|ran|invoked|executed|queried|consulted)"
+LOOKED = rf"(?:{USED}|checked|looked\s+(?:it|that|this|them)?\s*(?:up|at|into|in)|searched|retrieved|fetched|verified)"
 TOLD = r"(?:returned|says|said|reports|reported|showed|confirmed)"
 
 
@@ -69,17 +70,31 @@ def says(sentence: str, tool: str, known: str) -> str | None:
     name = re.escape(tool.lower())
     spelled = f"(?:{name}|{re.escape(' '.join(words(tool)))})"
     used = re.search(rf"\b(?:i|we)(?:'ve)?{SMALL}\s+{USED}\s+(?:the\s+)?[`'\"]?{spelled}[`'\"]?(?!\w)", sentence)
-    told = re.search(rf"(?:[`'\"]{name}[`'\"](?:\s+tool)?|\b{name}\s+tool|\b{name}\(.*\))\s+{TOLD}\b", sentence)
+    named = rf"(?:[`'\"]{name}[`'\"](?:\s+tool)?|\b{name}\s+tool|\b{name}\(.*\))"
+    told = re.search(rf"{named}\s+{TOLD}\b|\baccording\s+to\s+(?:the\s+)?{named}", sentence)
     if used or told:
         return tool.lower()
     verb, *others = words(tool) or [""]
     if not verb.isalpha() or (others and not any(re.search(rf"\b{re.escape(other)}", sentence) for other in others)):
         return None
     did = re.search(rf"\b(?:i|we)(?:'ve)?{SMALL}\s+(?P<did>{past(verb)})\b", sentence)
-    was = re.search(rf"\b(?:has|have)\s+been(?:\s+(?:successfully|already|now))?\s+(?P<did>{past(verb)})\b", sentence)
-    if did:
-        return did["did"]
+    bare = re.match(
+        rf"(?:done[:!.,]?\s+)?(?:successfully\s+)?(?P<did>{past(verb)})\s+(?:the|your|an?|it|this)\b", sentence
+    )
+    for said in filter(None, (did, bare)):
+        return said["did"]
+    was = re.search(
+        rf"\b(?:(?:has|have)(?:\s+(?:now|just|already))?\s+been|(?:is|are)\s+now|(?:was|were)\s+successfully)"
+        rf"(?:\s+(?:successfully|already|now|just))?\s+(?P<did>{past(verb)})\b",
+        sentence,
+    )
     return was["did"] if was and was["did"] not in known.lower() else None
+
+
+def looked(text: str) -> str | None:
+    """The first sentence that says in the first person that something was looked up, with whatever tool."""
+    said = rf"\b(?:i|we)(?:'ve)?{SMALL}\s+{LOOKED}\b"
+    return next((one for one in sentences(text) if not NOT_SO.search(one) and re.search(said, one)), None)
 
 
 def announced(text: str, tools: Iterable[str]) -> str | None:

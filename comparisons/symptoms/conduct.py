@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 import msgspec
@@ -12,7 +13,9 @@ import msgspec
 from loopworth.agents.lines import first
 from loopworth.agents.repetition import canonical
 from loopworth.agents.submit import SUBMIT
-from loopworth.runs.events import Compacted, ModelCalled, RouteTaken, Spoke, ToolCalled
+from loopworth.comparisons.numerals import Notation, number_in
+from loopworth.comparisons.trace import leaves
+from loopworth.runs.events import Compacted, GuardTripped, ModelCalled, RouteTaken, Spoke, ToolCalled
 from loopworth.runs.message import Message, unfenced
 from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import Exit, Outcome
@@ -29,7 +32,8 @@ NOT_DONE = ("tool_error", "timed_out", "invalid_arguments", "unknown_tool", "not
 class Called(Value, frozen=True):
     """One tool call. `loop` is the place of the loop that made it, None in a fixed path. `arguments` are canonical
     JSON, or the model's own text where that is none; `content` is what the model read of the result, `fault` what a
-    comparison put in its place. `nested`: the tool is a workflow."""
+    comparison put in its place. `nested`: the tool is a workflow. `before` is what an equal call came to before, where
+    this one was not made because of it (`repeated`)."""
 
     at: str
     tool: str
@@ -41,6 +45,18 @@ class Called(Value, frozen=True):
     loop: str | None = None
     fault: str = ""
     nested: bool = False
+    before: str = ""
+
+    @property
+    def came(self) -> str:
+        """What it came to: a call that is answered `repeated` comes to the same as the one that it repeats."""
+        return self.before or self.status
+
+    @property
+    def values(self) -> list[str]:
+        """What it was asked, whatever its arguments are called."""
+        found = json.loads(self.arguments) if self.arguments.startswith("{") and self.status == "ok" else {}
+        return sorted(str(leaf).casefold() for leaf in leaves(found))
 
     @property
     def key(self) -> tuple[str, str]:
@@ -64,6 +80,7 @@ class Conduct(Value, frozen=True):
     loops: tuple[Spoke, ...] = ()
     compacted: tuple[Compacted, ...] = ()
     route: RouteTaken | None = None
+    guard: GuardTripped | None = None
     offered: Mapping[str, str] = {}
     said: int = 0
     model_calls: int = 0
@@ -79,7 +96,7 @@ class Conduct(Value, frozen=True):
 
     def done(self, tool: str) -> bool:
         """Whether a call of the tool was made, or may have been."""
-        return any(call.tool == tool and call.status not in NOT_DONE for call in self.calls)
+        return any(call.tool == tool and call.came not in NOT_DONE for call in self.calls)
 
 
 def conduct(recording: Recording) -> Conduct | None:
@@ -97,10 +114,11 @@ def conduct(recording: Recording) -> Conduct | None:
         remark="" if recording.score is None else recording.score.remark,
         input=kept.input,
         answer=outcome.answer,
-        calls=tuple(called(outcome)),
+        calls=tuple(repeating(called(outcome))),
         loops=tuple(event for event in outcome.events if type(event) is Spoke),
         compacted=tuple(event for event in outcome.events if type(event) is Compacted),
         route=next((event for event in outcome.events if type(event) is RouteTaken), None),
+        guard=next((event for event in outcome.events if type(event) is GuardTripped), None),
         offered=offered(recording),
         said=sum(len(text(one.message)) for one in outcome.transcript),
         model_calls=len(asked),
@@ -120,6 +138,14 @@ def called(outcome: Outcome) -> Iterator[Called]:
             continue
         fits = left and (left[-1].tool, left[-1].status) == (event.tool, event.status)
         yield one_call(event, left.pop() if fits else None, replies)
+
+
+def repeating(calls: Iterable[Called]) -> Iterator[Called]:
+    """The calls, each `repeated` one with what its equal came to."""
+    came: dict[tuple[str, str], str] = {}
+    for call in calls:
+        before = came.setdefault(call.key, call.status)
+        yield msgspec.structs.replace(call, before=before) if call.status == "repeated" else call
 
 
 def one_call(event: ToolCalled, seen: Observation | None, replies: Mapping[str, Message]) -> Called:
@@ -187,3 +213,9 @@ def in_loop(run: Conduct, loop: Spoke) -> list[Called]:
 def silent(run: Conduct) -> bool:
     """Whether one of its loops had tools, and called none."""
     return any(loop.tools and not in_loop(run, loop) for loop in run.loops)
+
+
+def figures(run: Conduct) -> set[Fraction]:
+    """The numbers among the results of a run's loops."""
+    values = [leaf for call in run.calls if call.status == "ok" and call.loop is not None for leaf in leaves(call.full)]
+    return {found.value for value in values if (found := number_in(value, Notation())) is not None}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from loopworth.comparisons.numerals import Notation, number_in
 from loopworth.comparisons.symptoms.circling import round_of
-from loopworth.comparisons.symptoms.claims import claimed
-from loopworth.comparisons.symptoms.conduct import Conduct
-from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, finding, spoken
+from loopworth.comparisons.symptoms.claims import claimed, looked
+from loopworth.comparisons.symptoms.conduct import Conduct, figures
+from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, finding, guarded, spoken
 from loopworth.comparisons.trace import leaves
 
 
@@ -38,21 +39,69 @@ def claims(runs: Runs) -> Iterator[Finding]:
     for run in runs:
         read = " ".join([str(run.input), *(call.content for call in run.calls)])
         texts = [leaf for leaf in leaves(run.answer) if isinstance(leaf, str)]
+        signs += [
+            Sign(run.id, run.last, f"{brief(said)!r}, and no tool was called") for said in unlooked(run, runs, texts)
+        ]
         for tool, word, sentence in (claim for text in texts for claim in claimed(text, runs.tools, read)):
             if not run.done(tool):
                 signs.append(Sign(run.id, run.last, f"{brief(sentence)!r}, and no call of {tool} {how(run, tool)}"))
                 first = first if first[0] else (tool, word)
     made = f"calls | selectattr('tool', 'equalto', '{first[0]}') | selectattr('status', 'equalto', 'ok') | list"
+    held = f"'{first[1]}' not in answer | string | lower or {made}" if first[0] else ANY_CALL
     yield from finding(
         runs,
         signs,
         "decision",
         "claims",
         "the answer claims a call that was not made",
-        ("check", f"'{first[1]}' not in answer | string | lower or {made}"),
+        ("check", held),
         "a model says so by its nature: hold the answer against the calls",
         least="any",
     )
+
+
+def inventing(runs: Runs) -> Iterator[Finding]:
+    """A wrong number, where the one number that was looked up is another: it is a guess."""
+    signs = [
+        Sign(run.id, run.last, f"answered {brief(str(run.answer))}, which no result holds")
+        for run in runs
+        if run.right is False and run.exit == "success" and (own := number_in(run.answer, Notation())) is not None
+        if len(seen := figures(run)) == 1 and own.value not in seen
+    ]
+    yield from finding(
+        runs,
+        signs,
+        "decision",
+        "guesses",
+        "it answers with a number that no result holds",
+        ("instructions", "Give no figure that a tool has not returned; where none has it, say so."),
+        "a guess looks like an answer: say what to do where the results do not hold it",
+        adds=True,
+    )
+
+
+def proposing(runs: Runs) -> Iterator[Finding]:
+    """A guard keeps stopping its calls."""
+    stopped = guarded(runs, "call")
+    yield from finding(
+        runs,
+        [Sign(run.id, run.last, brief(run.note)) for run, _ in stopped],
+        "decision",
+        "guarded_calls",
+        "a guard keeps stopping its calls",
+        ("instructions", f"Before you call a tool, make sure of this: {brief(stopped[0][1])}" if stopped else ""),
+        "what a guard refuses has to stand where the model can read it; read a sample, the guard may be wrong",
+        adds=True,
+    )
+
+
+def unlooked(run: Conduct, runs: Runs, texts: Sequence[str]) -> list[str]:
+    """The sentences of a run in which something was looked up, where it had tools and none of them ran."""
+    idle = any(loop.tools for loop in run.loops) and not any(map(run.done, runs.tools))
+    return [said for text in texts if (said := looked(text)) is not None] if idle and run.right is not True else []
+
+
+ANY_CALL = "calls | selectattr('status', 'equalto', 'ok') | list"
 
 
 def how(run: Conduct, tool: str) -> str:
@@ -118,8 +167,8 @@ def stuck(runs: Runs) -> Iterator[Finding]:
         "decision",
         "step_failed",
         f"the fixed path comes to an end before the answer{most}",
-        ("otherwise", {"run": "agent.yaml"}),
-        "what the steps do not cover goes to another workflow: name the one that you have",
+        ("otherwise", {"set": "to a person"}),
+        "what the steps do not cover goes there; `otherwise: {run: …}` names another workflow, if you have one",
     )
 
 

@@ -77,7 +77,7 @@ class Runs(Value, frozen=True):
     def tools(self) -> list[str]:
         """The tools that these runs had, as far as their records tell."""
         known = {name for run in self for name in run.offered}
-        return sorted(known | {call.tool for run in self for call in run.calls if call.status != "unknown_tool"})
+        return sorted(known | {call.tool for run in self for call in run.calls if call.came != "unknown_tool"})
 
 
 Calls: TypeAlias = Sequence[tuple[Conduct, Called]]
@@ -122,6 +122,11 @@ def described(runs: Runs, tool: str, more: str) -> tuple[str, str]:
     return f"tools.{tool}.description", f"{' '.join(old.split())} {more}".strip()
 
 
+def guarded(runs: Runs, on: str) -> list[tuple[Conduct, str]]:
+    """The runs that a guard on this ended, and its cause."""
+    return [(run, run.guard.why) for run in runs if run.exit == "guardrail" and run.guard and run.guard.on == on]
+
+
 def by_tool(runs: Runs) -> dict[str, list[tuple[Conduct, Called]]]:
     """All calls of each tool, in the order in which the tools were first called."""
     found: dict[str, list[tuple[Conduct, Called]]] = {}
@@ -133,11 +138,11 @@ def by_tool(runs: Runs) -> dict[str, list[tuple[Conduct, Called]]]:
 
 def bad(calls: Calls, statuses: Sequence[str]) -> list[Sign]:
     """The calls of a tool that came to one of the statuses, where that is a habit of it."""
-    return habitual([(run, call) for run, call in calls if call.status in statuses], len(calls))
+    return habitual([(run, call) for run, call in calls if call.came in statuses], len(calls))
 
 
-def habitual(found: Calls, of: int) -> list[Sign]:
+def habitual(found: Calls, of: int, share: float = BAD_SHARE) -> list[Sign]:
     """The signs of bad calls, where they are a habit among so many calls of the tool."""
-    if len(found) < BAD_CALLS or len(found) < BAD_SHARE * of:
+    if len(found) < BAD_CALLS or len(found) < share * of:
         return []
     return [Sign(run.id, call.at, f"{spoken(call)}: {call.status}: {brief(call.content)}") for run, call in found]

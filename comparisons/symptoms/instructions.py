@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from loopworth.comparisons.symptoms.conduct import silent
-from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, bad, brief, by_tool, finding
+from loopworth.comparisons.symptoms.conduct import Conduct, silent
+from loopworth.comparisons.symptoms.finding import SHORT, Finding, Runs, Sign, bad, brief, by_tool, finding, guarded
 
 
 def unlooked(runs: Runs) -> Iterator[Finding]:
     """A loop that has tools answers, and called none before; where that was right, nothing is wrong with it."""
     signs = [
-        Sign(run.id, run.last, f"answered {brief(str(run.answer))} without a call")
+        Sign(
+            run.id,
+            run.last,
+            "ended without a call" if run.answer is None else f"answered {brief(str(run.answer))} without a call",
+        )
         for run in runs
-        if run.exit in ("success", "check_failed") and run.right is not True and silent(run)
+        if run.exit in ("success", "check_failed") and run.right is not True and silent(run) and not declines(run)
     ]
     yield from finding(
         runs,
@@ -42,7 +47,11 @@ def unparsable(runs: Runs) -> Iterator[Finding]:
 
 
 def declined(runs: Runs) -> Iterator[Finding]:
-    signs = [Sign(run.id, run.last, f"{run.exit}: {brief(run.note)}") for run in runs if run.exit in DECLINED]
+    signs = [
+        Sign(run.id, run.last, f"{run.exit}: {brief(run.note or str(run.answer))}")
+        for run in runs
+        if run.exit in DECLINED or declines(run)
+    ]
     yield from finding(
         runs,
         signs,
@@ -56,6 +65,63 @@ def declined(runs: Runs) -> Iterator[Finding]:
 
 
 DECLINED = ("refused", "filtered")
+DECLINES = re.compile(
+    r"\bas an ai\b|\bi(?:'m| am)? ?(?:very |so )?(?:sorry[^.!?]*? )?(?:can't|can ?not|won't|unable to|not able to|"
+    r"not allowed to) (?:help|assist|comply|fulfill?|share|disclose|discuss|do (?:that|this)|answer (?:that|this))\b"
+)
+
+
+def declines(run: Conduct) -> bool:
+    """Whether a run declines in words, where its endpoint does not say so. English."""
+    answer = run.answer if isinstance(run.answer, str) and run.exit == "success" and run.right is not True else ""
+    return len(answer) <= 4 * SHORT and DECLINES.search(answer.lower().replace("\u2019", "'")) is not None
+
+
+def wordy(runs: Runs) -> Iterator[Finding]:
+    """What was expected stands in answers that are wrong: the form of the answer is what was not said."""
+    signs = [
+        Sign(run.id, run.last, f"{brief(str(run.answer))}: {brief(run.remark)}")
+        for run in runs
+        if run.right is False and run.exit == "success" and around(run)
+    ]
+    yield from finding(
+        runs,
+        signs,
+        "instructions",
+        "wordy",
+        "wrong answers hold what was expected, and more around it",
+        ("instructions", "Answer with the bare value that is asked for, and nothing around it."),
+        "say how an answer has to look; or is the score too strict? `contains` takes what stands in a sentence",
+        adds=True,
+    )
+
+
+def around(run: Conduct) -> bool:
+    """Whether the answer is a text in which the expected value, as the score's remark has it, stands as a word."""
+    told = EXPECTED.match(run.remark)
+    if told is None or not isinstance(run.answer, str):
+        return False
+    wanted = told[2].casefold()
+    known = len(wanted) > 1 or wanted.isdigit()
+    return known and re.search(rf"(?<!\w){re.escape(wanted)}(?!\w|[.,]\d)", run.answer.casefold()) is not None
+
+
+EXPECTED = re.compile(r"expected (['\"]?)(.+?)\1, got ")
+
+
+def refused(runs: Runs) -> Iterator[Finding]:
+    """A guard keeps stopping what it answers: what must not be said is not told it. One on the input is its traffic."""
+    stopped = guarded(runs, "answer")
+    yield from finding(
+        runs,
+        [Sign(run.id, run.last, brief(run.note)) for run, _ in stopped],
+        "instructions",
+        "guarded",
+        "a guard keeps stopping its answers",
+        ("instructions", f"Before you answer, make sure of this: {brief(stopped[0][1])}" if stopped else ""),
+        "what a guard refuses has to stand where the model can read it; read a sample, the guard may be wrong",
+        adds=True,
+    )
 
 
 def unchecked(runs: Runs) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from loopworth.comparisons.symptoms.circling import round_of
+from loopworth.comparisons.symptoms.circling import fetched_again, round_of
 from loopworth.comparisons.symptoms.conduct import Called, Conduct
 from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, by_tool, described, finding, spoken
 from loopworth.comparisons.trace import leaves
@@ -15,6 +15,8 @@ from loopworth.comparisons.trace import leaves
 LARGE, BIG, BIG_SHARE = 2_000, 4_000, 0.5
 """From so many characters on a result is large; so many have a run's large results together, and this share of all that
 was said."""
+LARGE_AT_LIMIT, BIG_AT_LIMIT = 500, 1_000
+"""The same in a run that came to its limit of tokens: it had room for less."""
 REFETCHED = 2
 """Calls of a run that are made again after `compact` left their results out."""
 KEY = re.compile(r"[A-Za-z_]\w*")
@@ -24,14 +26,14 @@ CUT = re.compile(r"… \(cut: the first (\d+) of (\d+) characters\)$")
 def big(runs: Runs) -> Iterator[Finding]:
     """Results that fill the transcript, which every later turn sends again."""
     for tool, calls in by_tool(runs).items():
-        heavy = [(run, call) for run, call in calls if len(call.content) >= LARGE and call.loop is not None]
+        heavy = [(run, call) for run, call in calls if len(call.content) >= room(run)[0] and call.loop is not None]
         size = Counter[str]()
         for run, call in heavy:
             size[run.id] += len(call.content)
         signs = [
             Sign(run.id, call.at, f"{len(call.content):,} characters from {spoken(call)}")
             for run, call in heavy
-            if size[run.id] >= max(BIG, BIG_SHARE * run.said)
+            if size[run.id] >= max(room(run)[1], BIG_SHARE * run.said)
         ]
         yield from finding(
             runs,
@@ -44,11 +46,17 @@ def big(runs: Runs) -> Iterator[Finding]:
         )
 
 
+def room(run: Conduct) -> tuple[int, int]:
+    """From how many characters on a result of this run is large, and what they have to come to."""
+    return (LARGE_AT_LIMIT, BIG_AT_LIMIT) if run.exit == "token_limit" else (LARGE, BIG)
+
+
 def reduced(tool: str, calls: Sequence[tuple[Conduct, Called]]) -> tuple[str, Any]:
     """Keep the keys of a result that was made use of; where none can be told, less of its text."""
     if used := [key for run, call in calls for key in keys(call.full, made_of(run))]:
         return f"tools.{tool}.returns.keep", list(dict.fromkeys(used))
-    return f"tools.{tool}.returns.max_chars", BIG // 2
+    most = max((len(call.content) for _, call in calls), default=BIG)
+    return f"tools.{tool}.returns.max_chars", min(BIG // 2, most // 2)
 
 
 def made_of(run: Conduct) -> str:
@@ -120,29 +128,47 @@ def refetched(run: Conduct) -> Iterator[tuple[Called, int]]:
 
 def circles(runs: Runs) -> Iterator[Finding]:
     """The same call again and again though its result stands in the transcript: what came back is not recognised."""
-    once = [(run, *found) for run in runs if (found := round_of(run)) is not None and len(found[0]) == 1]
-    if not once:
+    again = [found for run in runs if (found := repeats(run)) is not None]
+    if not again:
         return
-    signs = [Sign(run.id, calls[0].at, f"{spoken(calls[0])} {times} times in a row") for run, calls, times in once]
-    tool = Counter(calls[0].tool for _, calls, _ in once).most_common(1)[0][0]
+    signs = [Sign(run.id, call.at, said) for run, call, said in again]
+    tool = Counter(call.tool for _, call, _ in again).most_common(1)[0][0]
     yield from finding(
         runs,
         signs,
         "state",
         "same_call",
-        f"{tool} is called again with the same arguments, though its result stands in the transcript: "
-        "it is not recognised there",
-        *recognised(runs, tool, any(call.status == "repeated" for run, *_ in once for call in run.calls)),
+        f"{tool} is called again for what stands in the transcript already: it is not recognised there",
+        *recognised(runs, tool, not any(map(untold, (run for run, *_ in again)))),
     )
 
 
+def repeats(run: Conduct) -> tuple[Conduct, Called, str] | None:
+    """The call that a run makes again, in a row or between others, and how often it did so."""
+    if (found := round_of(run)) is not None:
+        calls, times = found
+        return (run, calls[0], f"{spoken(calls[0])} {times} times in a row") if len(calls) == 1 else None
+    if not (again := fetched_again(run)):
+        return None
+    return (
+        run,
+        again[-1],
+        f"{spoken(again[-1])}: {len(again)} of {len(run.calls)} calls bring what had been read before",
+    )
+
+
+def untold(run: Conduct) -> bool:
+    """Whether the same call came in a row, and no note said so."""
+    return round_of(run) is not None and not any(call.status == "repeated" for call in run.calls)
+
+
 def recognised(runs: Runs, tool: str, told: bool) -> tuple[tuple[str, Any], str]:
-    """What makes a result seen: a note at the second equal call, or where that was not enough the tool's own words."""
+    """What makes a result seen: a note at the second equal call, or where that says nothing the tool's own words."""
     if not told:
         why = "the second equal call is then answered with where its result is"
         return ("on_repeat", {"tell": 2, "stop": 3}), why
     more = "The result of the same call does not change: call it once, then use it."
-    why = "it was told that the result stands above, and did not see it: make the result tell what it answers"
+    why = "a note in the transcript is not enough, or does not come: make the result tell what it answers"
     return described(runs, tool, more), why
 
 

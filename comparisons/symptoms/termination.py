@@ -8,7 +8,7 @@ from typing import Any
 
 from loopworth.comparisons.symptoms.claims import announced
 from loopworth.comparisons.symptoms.conduct import Called, Conduct
-from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, finding
+from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, finding, spoken
 from loopworth.comparisons.trace import leaves
 from loopworth.runs.outcome import LIMITS
 
@@ -55,6 +55,52 @@ def hasty(runs: Runs) -> Iterator[Finding]:
         "the criterion for being done is vague: say what must have been seen before the answer",
         adds=True,
     )
+
+
+def lingering(runs: Runs) -> Iterator[Finding]:
+    """It had the answer, and went on to look for what nobody had asked about."""
+    signs = [
+        Sign(
+            run.id, beyond[0].at, f"{len(beyond)} calls after {brief(str(run.answer))} stood there: {spoken(beyond[0])}"
+        )
+        for run in runs
+        if run.exit == "success" and run.right is not False and len(beyond := idle(run)) >= MOST_IDLE
+    ]
+    yield from finding(
+        runs,
+        signs,
+        "termination",
+        "lingers",
+        "it goes on after it has seen the answer, with calls that nothing before has led to",
+        ("instructions", "As soon as a result holds what is asked for, answer with it, and make no further call."),
+        "the criterion for being done is vague: it pays for calls that change nothing",
+        adds=True,
+    )
+
+
+MOST_IDLE = 3
+
+
+def idle(run: Conduct) -> list[Called]:
+    """The calls of later turns than the one that brought the answer, none of which it can have needed.
+
+    What the question or a result names may be wanted, to compare or to make sure; and so may all where the answer came
+    by such a call itself. No calls if one of them may have been wanted.
+    """
+    read, beyond, turn = str(run.input).casefold(), list[Called](), ""
+    for call in run.calls:
+        wanted = not call.values or any(value in read for value in call.values)
+        held = call.status == "ok" and any(str(leaf) == str(run.answer) for leaf in leaves(call.full))
+        if turn and turn != call.at.rpartition("/")[0]:
+            if wanted or held or call.loop is None:
+                return []
+            beyond.append(call)
+        elif held and not turn:
+            if not wanted:
+                return []
+            turn = call.at.rpartition("/")[0]
+        read += f" {call.content.casefold()}"
+    return beyond
 
 
 def only(run: Conduct) -> Called | None:

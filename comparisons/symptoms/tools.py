@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from itertools import pairwise
 from math import ceil
 from typing import Any
 
 from loopworth.comparisons.numerals import Notation, number_in
 from loopworth.comparisons.symptoms.circling import SAME_CALLS, empty
-from loopworth.comparisons.symptoms.conduct import Called, Conduct
+from loopworth.comparisons.symptoms.conduct import Called, Conduct, figures
 from loopworth.comparisons.symptoms.finding import (
     BAD_CALLS,
+    SHORT,
     Finding,
     Runs,
     Sign,
@@ -26,7 +26,6 @@ from loopworth.comparisons.symptoms.finding import (
     habitual,
     spoken,
 )
-from loopworth.comparisons.trace import leaves
 from loopworth.runs.observation import FAILED
 from loopworth.workflows.faults import nearest
 
@@ -59,9 +58,9 @@ def unknown(runs: Runs) -> Iterator[Finding]:
         Sign(run.id, call.at, f"{spoken(call)}: there is no such tool")
         for run in runs
         for call in run.calls
-        if call.status == "unknown_tool"
+        if call.came == "unknown_tool"
     ]
-    wanted = Counter(call.tool for run in runs for call in run.calls if call.status == "unknown_tool")
+    wanted = Counter(call.tool for run in runs for call in run.calls if call.came == "unknown_tool")
     if not wanted or len(signs) < BAD_CALLS or not runs.tools:
         return
     name = wanted.most_common(1)[0][0]
@@ -101,14 +100,15 @@ def overlapping(runs: Runs) -> Iterator[Finding]:
 def mistaken(first: Called, then: Called) -> bool:
     """Whether a call that brought nothing was made again with another tool, in a loop."""
     nothing = first.status == "not_allowed" or (first.status == "ok" and empty(first))
-    again = first.arguments == then.arguments and first.arguments not in ("", "{}", "null") and first.tool != then.tool
+    same = first.arguments == then.arguments and first.arguments not in ("", "{}", "null")
+    again = (same or first.values == then.values != []) and first.tool != then.tool
     return nothing and again and then.status == "ok" and not empty(then) and first.loop is not None
 
 
 def failing(runs: Runs) -> Iterator[Finding]:
     """A tool itself fails, or does not answer in time; where the run was right all the same, that is no finding."""
     for tool, calls in by_tool(runs).items():
-        failed = [(run, call) for run, call in calls if call.status in FAILED and own(run, call)]
+        failed = [(run, call) for run, call in calls if call.came in FAILED and own(run, call)]
         ended = [Sign(run.id, call.at, brief(run.note)) for run, call in failed if ended_by(run, call)]
         if failed:
             yield from finding(
@@ -119,6 +119,43 @@ def failing(runs: Runs) -> Iterator[Finding]:
                 f"{len(failed)} of {len(calls)} calls of {tool} fail",
                 *mended(tool, [call for _, call in failed]),
             )
+
+
+def confessing(runs: Runs) -> Iterator[Finding]:
+    """A tool gives its errors out as results: they count as done, and nothing ends for them."""
+    for tool, calls in by_tool(runs).items():
+        said = [(run, call) for run, call in calls if call.came == "ok" and confesses(call) and own(run, call)]
+        yield from finding(
+            runs,
+            habitual(said, len(calls), MOST),
+            "tools",
+            "error_results",
+            f"{len(said)} of {len(calls)} calls of {tool} return an error as if it were a result",
+            described(runs, tool, "An error that it returns is no answer: say that it could not be found out."),
+            "have the tool raise its errors: they are then told as such, and `max_failures` and `retry` see them",
+        )
+
+
+def confesses(call: Called) -> bool:
+    """Whether a result is an error, by its keys or by how it begins, and nothing else."""
+    full = call.full
+    if isinstance(full, dict):
+        failed = full.get("ok") is False or full.get("success") is False
+        return ERROR_KEYS.issuperset(full) and (
+            failed or any(full.get(key) for key in ("error", "errors", "exception"))
+        )
+    return isinstance(full, str) and len(full) <= 2 * SHORT and ERROR.match(full) is not None
+
+
+MOST = 0.5
+"""From this share of a tool's results on, they are its errors and not what it was asked for."""
+ERROR = re.compile(
+    r"\W*(?:(?:\w+ )?error\b|exception\b|traceback\b|failed to\b|failure:|request failed|"
+    r"(?:http[ /])?(?:status )?[45]\d\d\b\W|\w+(?:Error|Exception):|access denied|permission denied|unauthori[sz]ed)",
+    re.IGNORECASE,
+)
+REASONS = {"status", "status_code", "code", "message", "detail", "details", "type", "reason", "traceback", "hint"}
+ERROR_KEYS = {"error", "errors", "exception", "ok", "success", *REASONS}
 
 
 def own(run: Conduct, call: Called) -> bool:
@@ -145,9 +182,13 @@ def mended(tool: str, failed: Sequence[Called]) -> tuple[tuple[str, Any], str]:
 
 
 def monotone(runs: Runs) -> Iterator[Finding]:
-    """A tool says the same whatever it is asked, or nothing, and is asked again and again."""
-    for tool in by_tool(runs):
+    """A tool has nothing to say whatever it is asked: time and again in one run, or in run after run that is wrong."""
+    for tool, calls in by_tool(runs).items():
         signs = [sign for run in runs if run.right is not True for sign in same_answer(run, tool)]
+        if not signs:
+            signs = habitual(
+                [(run, call) for run, call in calls if run.right is False and barren(call)], len(calls), MOST
+            )
         more = "Where there is nothing to find it returns nothing: then ask otherwise, or answer that there is none."
         yield from finding(
             runs,
@@ -161,14 +202,28 @@ def monotone(runs: Runs) -> Iterator[Finding]:
 
 
 def same_answer(run: Conduct, tool: str) -> Iterator[Sign]:
-    """The first row of calls of a tool, in one loop, that were all answered with nothing."""
+    """The first row of calls of a tool, in one loop, that were all answered with nothing, and with nothing new."""
     row: list[Called] = []
     for call in [one for one in run.calls if one.tool == tool and one.loop is not None]:
         again = call.status == "repeated" and bool(row)
-        row = [*row, call] if again or (call.status == "ok" and empty(call)) else []
+        new = bool(row) and bare(call) != bare(row[0])
+        row = [*row, call] if again or (barren(call) and not new) else [call] if barren(call) else []
         if len(row) == SAME_CALLS:
             yield Sign(run.id, call.at, f"{spoken(row[0])} to {spoken(call)}: each time {brief(row[0].content)}")
             return
+
+
+def barren(call: Called) -> bool:
+    """Whether a call in a loop was answered with nothing."""
+    return call.status == "ok" and call.loop is not None and empty(call)
+
+
+def bare(call: Called) -> str:
+    """A result without what was asked for: `nothing on box 1` is `nothing on box 2`, if these were asked for."""
+    text = call.content.casefold()
+    for value in filter(None, call.values):
+        text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "", text)
+    return text
 
 
 def combining(runs: Runs) -> Iterator[Finding]:
@@ -190,9 +245,3 @@ def combining(runs: Runs) -> Iterator[Finding]:
         ("tools.calculator", {"builtin": "calculator", "effect": "read"}),
         "models read better than they calculate: give it the tool (and name it in `use`), or let a fixed step combine",
     )
-
-
-def figures(run: Conduct) -> set[Fraction]:
-    """The numbers among the results of a run's loops."""
-    values = [leaf for call in run.calls if call.status == "ok" and call.loop is not None for leaf in leaves(call.full)]
-    return {found.value for value in values if (found := number_in(value, Notation())) is not None}

@@ -65,6 +65,45 @@ def refund(order: int) -> str:
     return f"paid {order}"
 
 
+def passages(words: str) -> str:
+    """Search the handbook."""
+    return "What is bought may be given back within thirty days of delivery, in its own packing. " * 4
+
+
+def gone(code: str) -> str:
+    """A figure of a project."""
+    return "Error: the server answered 503"
+
+
+def denied(code: str) -> dict:
+    """A figure of a project."""
+    return {"error": "permission denied", "code": 403}
+
+
+def nothing(code: str) -> None:
+    """A figure of a project."""
+
+
+def box(n: int) -> str:
+    """What a box of the archive holds."""
+    return f"box {n}: nothing of that name, see box {n + 1}"
+
+
+def log(host: str) -> str:
+    """The last line of a host's log."""
+    return "ERROR: the disk is full" if host == "a" else f"{host} is well"
+
+
+def payment(order: int) -> dict:
+    """What is known of a payment."""
+    return {"order": order, "error": "card expired"}
+
+
+def minute(n: int) -> str:
+    """A minute of a meeting."""
+    return f"minute {n}: " + "it was said that it is late; " * 30
+
+
 def broken(code: str) -> str:
     """A figure of a project."""
     raise ConnectionError("the database is down")
@@ -149,6 +188,91 @@ HEALTHY: dict[str, dict[str, Any]] = {
     "waits_for_a_job": loop(
         *[call("status", job="j1")] * 4, "It is finished.", tools="status", status={"repeatable": True}
     ),
+}  # fmt: skip
+
+
+PLACES = [call("lookup", code=f"ZRG-{n}") for n in (14, 15, 14, 16, 14, 17, 14, 18)]
+LESS_PLAIN: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "asks_back": ("instructions", "no_look", loop("Which project do you mean?")),
+    "declines_in_words": ("instructions", "declined", loop(LOOK, "I'm sorry, but I can\u2019t help with that.")),
+    "declines_at_once": ("instructions", "declined", loop("As an AI, I have no access to projects.")),
+    "is_stopped_by_a_guard": (
+        "instructions", "guarded",
+        loop(LOOK, "389, silly", guard=[{"on": "answer", "if": "'silly' in answer", "else": "it is rude"}]),
+    ),
+    "is_told_no_again": (
+        "instructions", "rejected",
+        loop(*[call("refund", order=7)] * 4, tools="refund", shape="gated_loop", gate={"refund": "required"}),
+    ),
+    "repeats_wrong_arguments": ("tools", "bad_arguments", loop(*[call("lookup", project="ZRG-14")] * 4)),
+    "repeats_a_wrong_name": ("tools", "unknown_tool", loop(*[call("find", project="ZRG-14")] * 4)),
+    "repeats_what_is_down": ("tools", "tool_failures", loop(*[call("broken", code="A")] * 4, tools="broken")),
+    "goes_to_and_fro_with_what_is_down": (
+        "tools", "tool_failures", loop(*[call("broken", code="A"), LOOK] * 4, tools="broken lookup"),
+    ),
+    "reads_errors_in_words": (
+        "tools", "error_results", loop(call("gone", code="A"), call("gone", code="B"), "Nobody knows.", tools="gone"),
+    ),
+    "reads_errors_by_key": (
+        "tools", "error_results",
+        loop(call("denied", code="A"), call("denied", code="B"), "Nobody knows.", tools="denied"),
+    ),
+    "asks_another_under_other_names": (
+        "tools", "wrong_tool",
+        loop(
+            *[one for word in ("trip", "food") for one in (call("search", text=word), call("passages", words=word))],
+            "30 days", tools="search passages",
+        ),
+    ),
+    "asks_for_a_fact_again_between_others": ("state", "same_call", loop(*PLACES, "It is 389.", budget={"turns": 20})),
+    "goes_round_in_a_wide_circle": ("state", "same_call", loop(*OTHERS[:5] * 3, budget={"turns": 12})),
+    "asks_the_same_in_other_words": (
+        "state", "same_call",
+        loop(*[call("passages", words=word) for word in ("back", "return", "refund", "give")], "?", tools="passages"),
+    ),
+    "is_filled_up_in_a_few_turns": (
+        "state", "big_results",
+        loop(
+            *[{**call("minute", n=n), "usage": {"input": 400 * n, "output": 9}} for n in range(1, 6)],
+            tools="minute", budget={"turns": 9, "tokens": 1500},
+        ),
+    ),
+    "says_it_went_ahead": (
+        "decision", "claims", loop(LOOK, "I've gone ahead and refunded the order.", tools="lookup refund"),
+    ),
+    "says_it_is_done": ("decision", "claims", loop(LOOK, "Done! Refunded the order.", tools="lookup refund")),
+    "quotes_a_tool": ("decision", "claims", loop(LOOK, "According to the shop tool it is 3.", tools="lookup shop")),
+    "says_it_looked": ("decision", "claims", loop("I checked the project: its budget is 400.")),
+    "calls_what_a_guard_refuses": (
+        "decision", "guarded_calls",
+        loop(LOOK, guard=[{"on": "call", "if": "args.code == 'ZRG-14'", "else": "ZRG-14 is secret"}]),
+    ),
+    "goes_on_with_the_answer_in_hand": (
+        "termination", "lingers",
+        loop(LOOK, *[call("shop", order=n) for n in range(71, 75)], "ZRG-14", tools="lookup shop"),
+    ),
+}  # fmt: skip
+"""Defects as they are met: the part, the rule that finds it, the workflow."""
+HEALTHY |= {
+    "waits_in_vain": loop(*[call("shop", order=7)] * 4, "It is still there.", tools="shop", shop={"repeatable": True}),
+    "does_the_same_on_purpose": loop(
+        *[call("refund", order=7)] * 3, "Three have been refunded.", tools="refund", refund={"repeatable": True}
+    ),
+    "follows_a_trail": loop(*[call("box", n=n) for n in range(1, 7)], "It is in box 7.", tools="box"),
+    "reads_logs": loop(*[call("log", host=host) for host in "abc"], "The disk of a is full.", tools="log"),
+    "reads_of_errors": loop(*[call("payment", order=n) for n in (7, 8)], "The cards have expired.", tools="payment"),
+    "asks_for_several_at_once": loop(
+        {"calls": [{"tool": "lookup", "arguments": {"code": f"ZRG-{n}"}} for n in range(14, 20)]}, "389"
+    ),
+    "makes_sure": loop(LOOK, OTHERS[0], LOOK, OTHERS[1], "It is 389."),
+    "searches_all_for_the_most": loop(*[call("box", n=n) for n in range(9, 3, -1)], "box 9", tools="box"),
+    "asks_several_about_what_is_wanted": loop(
+        LOOK, call("shop", order=14), call("warehouse", order=14), call("find", text="ZRG-14"), "ZRG-14",
+        tools="lookup shop warehouse find",
+    ),
+    "says_what_it_did": loop(LOOK, call("refund", order=7), "I looked it up and refunded it.", tools="lookup refund"),
+    "says_what_cannot_be": loop(LOOK, "I cannot refund it: it is 389 days old.", tools="lookup refund"),
+    "offers_the_next_step": loop(LOOK, "It is 389. Let me know if I should refund it.", tools="lookup refund"),
 }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopworth.comparisons.symptoms.claims import announced, claimed, words
+from loopworth.comparisons.symptoms.claims import announced, claimed, looked, words
 
 TOOLS = ("refund", "send_email", "lookup", "get_order", "pay", "notify")
 CLAIMS = {
@@ -26,6 +26,13 @@ CLAIMS = {
     "The customer sent an email.": set(),
     "Refunded orders are listed below.": set(),
     "It is 400.": set(),
+    "I went ahead and refunded it.": {"refund"},
+    "Done! Refunded the order.": {"refund"},
+    "It is now refunded.": {"refund"},
+    "The order was successfully refunded.": {"refund"},
+    "The order was refunded.": set(),
+    "According to the lookup tool it is 4.": {"lookup"},
+    "According to the lookup it is 4.": set(),
 }
 
 
@@ -56,6 +63,22 @@ def test_what_was_read_is_no_claim() -> None:
 )
 def test_an_announcement_is_a_last_sentence_about_a_next_step(text: str, says: bool) -> None:
     assert (announced(text, TOOLS) is not None) is says
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("I checked the stock: 4.", True),
+        ("We have now looked it up: 4.", True),
+        ("I've searched the handbook.", True),
+        ("I could not check it.", False),
+        ("Have you checked it?", False),
+        ("The stock was checked on Monday.", False),
+        ("I look it up.", False),
+    ],
+)
+def test_looking_is_said_in_the_first_person_and_the_past(text: str, says: bool) -> None:
+    assert (looked(text) is not None) is says
 
 
 def test_a_name_is_read_as_words() -> None:

@@ -23,7 +23,7 @@ from loopworth.runs.recording import Recording
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
 from loopworth.workflows.document import parse, plain
-from tests.comparisons.planted import HEALTHY, LOOK, OTHERS, PLANTED, RULES, call, loop, run
+from tests.comparisons.planted import HEALTHY, LESS_PLAIN, LOOK, OTHERS, PLANTED, RULES, call, loop, run
 
 
 @pytest.mark.parametrize("name", PLANTED)
@@ -34,6 +34,15 @@ def test_a_planted_defect_leads_to_its_part(name: str, tmp_path: pathlib.Path) -
     assert [finding.part for finding in findings] == [part], findings
     assert findings[0].signs[0].run
     assert findings[0].change
+
+
+@pytest.mark.parametrize("name", LESS_PLAIN)
+def test_a_defect_that_is_less_plain_leads_to_its_part(name: str, tmp_path: pathlib.Path) -> None:
+    """What a run repeats comes to what it came to first, an error is one however it is said, and so are a claim and a
+    refusal: one finding, of one part."""
+    part, rule, workflow = LESS_PLAIN[name]
+    findings = diagnose(run(tmp_path, name, workflow))
+    assert [(finding.part, finding.rule) for finding in findings] == [(part, rule)], findings
 
 
 @pytest.mark.parametrize("name", HEALTHY)
@@ -68,7 +77,12 @@ answer: "{{ said }}"
 
 
 def compared(
-    folder: pathlib.Path, scripts: list[list[Any]], more: str = "", control: str = "", **workflow: Any
+    folder: pathlib.Path,
+    scripts: list[list[Any]],
+    more: str = "",
+    control: str = "",
+    score: str = "icontains",
+    **workflow: Any,
 ) -> pathlib.Path:
     """The store of a comparison in which the agent says one script on each task."""
     model = Scripts(scripts)
@@ -76,7 +90,7 @@ def compared(
     rows = [{"question": f"{k}", "expected": "389"} for k in range(len(scripts))]
     (folder / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     (folder / "fixed.yaml").write_text(FIXED, "utf-8")
-    (folder / "comparison.yaml").write_text(f"{COMPARISON}{control}{more}", "utf-8")
+    (folder / "comparison.yaml").write_text(f"{COMPARISON.replace('icontains', score)}{control}{more}", "utf-8")
     with_store = Store(folder / "compared.db")
     asyncio.run(loopworth.compare(folder / "comparison.yaml", models={"scripted": model}, store=with_store))
     with_store.close()
@@ -125,6 +139,38 @@ def test_wrong_answers_that_are_the_first_result_stop_too_early(tmp_path: pathli
     assert (finding.part, finding.rule, finding.runs) == ("termination", "first_result", 2)
 
 
+def test_wrong_answers_that_hold_the_right_one_want_to_be_told_how_to_look(tmp_path: pathlib.Path) -> None:
+    """A score that wants the bare value finds it in a sentence: the model was not told. A part of a number is none."""
+    said, other = [LOOK, "The budget is 389 EUR."], [LOOK, "The budget is 3890 EUR."]
+    store = compared(tmp_path, [said, said, [LOOK, "389"], other], score="equals")
+    [finding] = diagnose(recorded(store))
+    assert (finding.part, finding.rule, finding.runs) == ("instructions", "wordy", 2)
+
+
+def test_a_refusal_that_was_expected_is_none(tmp_path: pathlib.Path) -> None:
+    """Where declining was right, nothing is wrong with the instructions."""
+    assert diagnose(recorded(compared(tmp_path, [[LOOK, "I can't share that, 389 is all I say."]] * 3))) == []
+
+
+def test_a_number_that_no_result_holds_is_a_guess(tmp_path: pathlib.Path) -> None:
+    """One figure was looked up, and the wrong answer is another one."""
+    guess = [LOOK, "It is 77."]
+    [finding] = diagnose(recorded(compared(tmp_path, [guess, guess, [LOOK, "It is 389."]])))
+    assert (finding.part, finding.rule, finding.runs) == ("decision", "guesses", 2)
+
+
+def test_a_tool_that_has_nothing_in_run_after_run_is_the_tools(tmp_path: pathlib.Path) -> None:
+    """One call in each wrong run is enough, where most calls of the tool bring nothing; right runs are none of it."""
+    asks = [call("nothing", code="A"), "It is not known."]
+    [finding] = diagnose(recorded(compared(tmp_path, [asks] * 3, tools="nothing")))
+    assert (finding.part, finding.rule, finding.runs) == ("tools", "says_nothing", 3)
+    (tmp_path / "again").mkdir()
+    assert (
+        diagnose(recorded(compared(tmp_path / "again", [[call("nothing", code="A"), "389"]] * 3, tools="nothing")))
+        == []
+    )
+
+
 def test_a_wrong_sum_of_right_figures_wants_a_tool(tmp_path: pathlib.Path) -> None:
     """What was looked up is right, and the number made of it stands in no result."""
     wrong = [LOOK, OTHERS[0], "In all 700."]
@@ -159,10 +205,13 @@ def recorded(store: pathlib.Path) -> list[Recording]:
     ]
 
 
-@pytest.mark.parametrize("rule", RULES)
+DEFECTS = RULES | {name: workflow for name, (_, _, workflow) in LESS_PLAIN.items()}
+
+
+@pytest.mark.parametrize("rule", DEFECTS)
 def test_a_change_is_one_that_an_arm_can_try(rule: str, tmp_path: pathlib.Path) -> None:
     """Every proposed line is a `change:` that passes `check`, so that a comparison can say what it was worth."""
-    [finding] = diagnose(run(tmp_path, rule, RULES[rule]))
+    [finding] = diagnose(run(tmp_path, rule, DEFECTS[rule]))
     (tmp_path / "tasks.jsonl").write_text('{"question": "What?", "expected": "389"}', "utf-8")
     (tmp_path / "fixed.yaml").write_text(FIXED, "utf-8")
     arms = f"""
