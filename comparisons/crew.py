@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol, TypeAlias
 
+from loopworth.comparisons.endpoints import Open
 from loopworth.comparisons.keeper import Due
 from loopworth.comparisons.trial import Left, Trial
 
@@ -13,7 +14,9 @@ Came: TypeAlias = tuple[Trial, Left]
 
 
 class Crew(Protocol):
-    """Makes runs elsewhere."""
+    """Makes runs elsewhere. `open` opens the models for what is made here, at the pace of all."""
+
+    open: Open
 
     def makes(self, due: Due) -> bool:
         """Whether it can make this run; the others are made here."""

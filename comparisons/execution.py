@@ -441,19 +441,21 @@ async def compare(
     *,
     watch: Callable[[Progress], None] | None = None,
     keep: bool = True,
-    open: Open = open_model,
+    open: Open | None = None,
     keeper: Keeper | None = None,
     crew: Crew | None = None,
 ) -> Result:
     """Run a comparison to its end. Cancelling it stops what is in flight within a second and *returns* what is done.
 
     `watch` is told of every step. `keep` keeps each run's answer, transcript and events in the result; a `keeper` makes
-    the runs, and may keep them elsewhere; a `crew` makes them, but for controls, in other processes. Raises
+    the runs, and may keep them elsewhere; a `crew` makes them, but for controls, in other processes. `open` opens the
+    models, as the crew says where it is not given. Raises
     `models.Unavailable` where a model cannot be made ready, `Diverged` where a replay does, `Fenced` where another
     process goes on with this comparison, and what the crew raises.
     """
     keeper = keeper or Keeper()
-    run, interrupted = Execution(comparison, watch, keep, unasked if keeper.replayed else open, keeper, crew), False
+    open = unasked if keeper.replayed else open or (open_model if crew is None else crew.open)
+    run, interrupted = Execution(comparison, watch, keep, open, keeper, crew), False
     result: Result | None = None
     try:
         await run.prepare()

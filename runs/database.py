@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from loopworth.runs.outcome import Fenced
 
-VERSION = 2
+VERSION = 3
 """Of the tables. An older store is brought up to date, a newer one is refused."""
 HOME = Path(".loopworth")
 FILE = "runs.db"
@@ -56,6 +56,9 @@ class Database(Protocol):
     def rollback(self) -> None: ...
 
     def close(self) -> None: ...
+
+    def now(self) -> float:
+        """The time for all who use the store, in seconds since 1970: that of its host."""
 
 
 class Home(Protocol):

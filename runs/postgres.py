@@ -58,6 +58,9 @@ class Connection:
     def close(self) -> None:
         self.driver.close()
 
+    def now(self) -> float:
+        return float(one(self, "select extract(epoch from clock_timestamp())"))
+
 
 def spoken(statement: str) -> str:
     """A statement in Postgres' words."""

@@ -48,6 +48,7 @@ create index trial_run on trial(run);
 create table transcript(run text primary key, codec text not null, body blob not null);
 create table worker(id text primary key, host text not null, pid int not null, began text not null, beat text not null,
     epoch int not null) without rowid;
+create table pace(endpoint text primary key, free real not null) without rowid;
 """
 STEPS = {
     2: """
@@ -58,6 +59,7 @@ create table ballot(
     run text not null, id text not null, n int not null, at text not null, by text not null, decision blob not null,
     won int not null, primary key(run, id, n)) without rowid
 """,
+    3: "create table pace(endpoint text primary key, free real not null) without rowid",
 }
 """What brings the tables of the version before to each version."""
 
@@ -72,6 +74,9 @@ class Connection(sqlite3.Connection):
             self.execute(f"pragma synchronous={'full' if careful else 'normal'}")
             self.careful = careful
         self.execute("begin immediate")
+
+    def now(self) -> float:
+        return time.time()
 
 
 class StoreFile:
@@ -225,9 +230,7 @@ def reading(path: Path) -> Connection:
 
 
 def uri(path: Path, how: str) -> Connection:
-    return sqlite3.connect(
-        f"file:{quote(str(path.absolute()))}?{how}", uri=True, timeout=PATIENCE, factory=Connection
-    )
+    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?{how}", uri=True, timeout=PATIENCE, factory=Connection)
 
 
 WORDS = {

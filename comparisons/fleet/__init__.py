@@ -3,6 +3,7 @@
     chunk         some runs of a comparison, as the queue holds them
     submitter     sends the chunks of a comparison, and takes what comes of them
     workshop      makes the runs of a chunk, as any comparison makes its runs
+    pace          from when on an endpoint may be asked, for all workers
     attendance    which workers are alive, and what becomes of the chunks of those that are not
     engine        the queue: DBOS. Only this module knows it; the extra `fleet` brings it
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.crew import Came
+from loopworth.comparisons.endpoints import Open
 from loopworth.comparisons.fleet.attendance import alive
 from loopworth.comparisons.fleet.chunk import Chunk, Ordered, cut
 from loopworth.comparisons.fleet.engine import FAILED, Queue
@@ -15,6 +16,7 @@ from loopworth.comparisons.fleet.results import ended
 from loopworth.comparisons.fleet.width import Width, widths
 from loopworth.comparisons.keeper import Due, StoreKeeper, trial_of
 from loopworth.comparisons.trial import left_by
+from loopworth.models import open_model
 from loopworth.runs.database import StoreFault
 from loopworth.runs.kept import Kept, Score
 from loopworth.runs.outcome import Outcome
@@ -36,8 +38,10 @@ class Submitter:
         keep: bool,
         say: Callable[[str], None],
         project: Path = Path(),
+        open: Open = open_model,
     ) -> None:
         self.comparison, self.keeper, self.queue, self.keep, self.say = comparison, keeper, queue, keep, say
+        self.open = open
         self.arms = {arm.name: arm for arm in comparison.arms}
         self.tasks = {task.id: task for task in comparison.tasks}
         self.shelf = keeper.store.shelf()
@@ -55,7 +59,7 @@ class Submitter:
         left = {chunk.run(one): one for chunk in sent for one in chunk.runs}
         try:
             while left:
-                states = await asyncio.to_thread(self.queue.states, self.open(sent, left))
+                states = await asyncio.to_thread(self.queue.states, self.unmade(sent, left))
                 found = await asyncio.to_thread(self.ended, left)
                 for id, came in found:
                     del left[id]
@@ -65,7 +69,7 @@ class Submitter:
                 if left and not found:
                     await asyncio.sleep(POLL)
         finally:
-            if dropped := self.open(sent, left):
+            if dropped := self.unmade(sent, left):
                 await asyncio.to_thread(self.queue.cancel, dropped)
 
     # -- to the workers -----------------------------------------------------------------------------------------------
@@ -94,7 +98,7 @@ class Submitter:
 
     # -- from the workers ---------------------------------------------------------------------------------------------
 
-    def open(self, sent: Iterable[Chunk], left: dict[str, Ordered]) -> list[str]:
+    def unmade(self, sent: Iterable[Chunk], left: dict[str, Ordered]) -> list[str]:
         """The chunks that have runs left."""
         return [chunk.id for chunk in sent if any(chunk.run(one) in left for one in chunk.runs)]
 
@@ -102,7 +106,7 @@ class Submitter:
         self, sent: Iterable[Chunk], left: dict[str, Ordered], states: dict[str, tuple[str, str]]
     ) -> Iterator[str]:
         """Why a chunk will not be made whole: it failed, was refused, or ended without all its runs."""
-        for id in self.open(sent, left):
+        for id in self.unmade(sent, left):
             status, why = states.get(id, ("", ""))
             if status in FAILED or status == "SUCCESS":
                 yield f"the chunk {id} ended without all its runs: {why or 'another process goes on with it'}"

@@ -11,13 +11,16 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from loopworth.comparisons.fleet import engine
 from loopworth.comparisons.fleet.attendance import PATIENCE, Attendance
 from loopworth.comparisons.fleet.chunk import Chunk
+from loopworth.comparisons.fleet.pace import Shared
 from loopworth.comparisons.fleet.workshop import Workshop
+from loopworth.models import open_model
 from loopworth.runs.database import StoreFault
 from loopworth.runs.kept import now
 from loopworth.runs.store import Store, new_id
@@ -41,7 +44,8 @@ class Worker:
         self.store, self.say = store, say
         host, pid = socket.gethostname(), os.getpid()
         self.id = f"{host}-{pid}-{new_id()}"
-        self.workshop = Workshop(store, project, concurrency)
+        self.pace = Shared(store.home)
+        self.workshop = Workshop(store, project, concurrency, partial(open_model, pace=self.pace))
         self.queue = engine.Queue(store.home)
         self.attendance = Attendance(store, (self.id, host, pid, now()), self.queue.free, patience)
         self.under_way: dict[str, asyncio.Task[dict[str, Any]]] = {}
@@ -75,6 +79,7 @@ class Worker:
             task.cancel()
         await asyncio.gather(*self.under_way.values(), return_exceptions=True)
         await self.workshop.close()
+        await asyncio.to_thread(self.pace.close)
         await asyncio.to_thread(watch.join)
         with suppress(StoreFault):  # where the store failed, others find this worker silent
             await asyncio.to_thread(self.queue.free, self.id)

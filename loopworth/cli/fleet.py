@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -72,12 +73,11 @@ def crew(comparison: Comparison, keeper: Keeper, wanted: bool, keep: bool) -> It
         return
     with extra():
         from loopworth.comparisons.fleet.engine import Queue
+        from loopworth.comparisons.fleet.pace import Shared
         from loopworth.comparisons.fleet.submitter import Submitter
-    queue = Queue(keeper.store.home)
-    try:
-        yield Submitter(comparison, keeper, queue, keep, complain)
-    finally:
-        queue.close()
+        from loopworth.models import open_model
+    with closing(Queue(keeper.store.home)) as queue, closing(Shared(keeper.store.home)) as pace:
+        yield Submitter(comparison, keeper, queue, keep, complain, open=partial(open_model, pace=pace))
 
 
 def migrate_queue(home: Home) -> str:

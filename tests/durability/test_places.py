@@ -145,7 +145,8 @@ OLDER = """
 alter table run drop column source;
 alter table approval drop column n;
 alter table approval drop column asked;
-drop table ballot
+drop table ballot;
+drop table pace
 """
 
 

@@ -14,10 +14,13 @@ from typing import Any
 
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.execution import compare
+from loopworth.comparisons.fleet.chunk import Chunk, Ordered
 from loopworth.comparisons.keeper import StoreKeeper
 from loopworth.comparisons.progress import Progress
 from loopworth.comparisons.result import Result
+from loopworth.comparisons.schedule import plan
 from loopworth.runs.store import Store
+from tests.endpoint import FakeEndpoint
 
 FILES = {
     "asks.yaml": """
@@ -76,6 +79,24 @@ def written(folder: pathlib.Path, name: str, n: int, arms: str = SCRIPTED, more:
     head = f"comparison: {name}\ntasks: {name}.jsonl\nscore: equals\nseed: 3\narms: {arms}\n"
     file.write_text(head + more, "utf-8")
     return file
+
+
+def asking(folder: pathlib.Path, name: str, n: int, fake: FakeEndpoint, more: str = "concurrency: 16") -> pathlib.Path:
+    """A comparison whose one arm asks a model at an endpoint, once a task."""
+    model = f'{{name: vllm/fake, base_url: "{fake.base_url}", {more}}}'
+    ask = FILES["asks.yaml"].replace("workflow: asks", f"workflow: {name}")
+    lines = (f"model: {model}" if line.startswith("model:") else line for line in ask.splitlines())
+    (folder / f"{name}-asks.yaml").write_text("\n".join(lines), "utf-8")
+    return written(folder, name, n, f"{{asks: {{workflow: {name}-asks.yaml}}}}")
+
+
+def chunk_of(store: Store, file: pathlib.Path) -> Chunk:
+    """All runs of a comparison, which is entered into the store."""
+    comparison = load(file)
+    keeper = StoreKeeper.anew(store, comparison)
+    order = plan(comparison, [arm.name for arm in comparison.arms], 1)
+    runs = tuple(Ordered(one.arm, one.task, one.repeat, 0, n) for n, one in enumerate(order))
+    return Chunk(keeper.id, 1, keeper.began, file.name, dict(comparison.files), 4, runs)
 
 
 class Host:

@@ -9,27 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from loopworth.comparisons.comparison import load
 from loopworth.comparisons.fleet.chunk import Chunk, Ordered, cut
 from loopworth.comparisons.fleet.workshop import Workshop
-from loopworth.comparisons.keeper import StoreKeeper
-from loopworth.comparisons.schedule import plan
 from loopworth.runs.store import Store
-from tests.fleet.hosts import written
+from tests.fleet.hosts import chunk_of, written
 
 
 @pytest.fixture
 def store(tmp_path: pathlib.Path) -> Store:
     return Store(tmp_path / "runs.db")
-
-
-def chunk_of(store: Store, file: pathlib.Path) -> Chunk:
-    """All runs of a comparison, which is entered into the store."""
-    comparison = load(file)
-    keeper = StoreKeeper.anew(store, comparison)
-    order = plan(comparison, [arm.name for arm in comparison.arms], 1)
-    runs = tuple(Ordered(one.arm, one.task, one.repeat, 0, n) for n, one in enumerate(order))
-    return Chunk(keeper.id, 1, keeper.began, file.name, dict(comparison.files), 4, runs)
 
 
 async def made(store: Store, project: pathlib.Path, chunk: Chunk) -> dict[str, Any]:

@@ -13,28 +13,10 @@ from loopworth.models import ModelSpec, open_model
 from loopworth.models.pace import Memory
 from loopworth.runs.message import Reply, Request
 from tests.endpoint import Answer, FakeEndpoint, Received, said
+from tests.hours import Hours
 
 ASKED = Request([{"role": "user", "content": "hello"}], max_tokens=50)
 BUSY = Answer(429, headers={"Retry-After": "7"})
-
-
-class Hours:
-    """A clock that only sleepers move: each is told the time at which it wakes, and wakes once `go` is set."""
-
-    def __init__(self) -> None:
-        self.time, self.slept = 0.0, list[float]()
-        self.asleep, self.go = asyncio.Semaphore(0), asyncio.Event()
-
-    def __call__(self) -> float:
-        return self.time
-
-    async def sleep(self, seconds: float) -> None:
-        until = self.time + seconds
-        self.slept.append(seconds)
-        self.asleep.release()
-        await self.go.wait()
-        self.time = max(self.time, until)
-        await asyncio.sleep(0)
 
 
 async def asked(calls: int, hours: Hours, *specs: ModelSpec) -> list[Reply]:
