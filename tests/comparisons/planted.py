@@ -265,7 +265,7 @@ HEALTHY |= {
         {"calls": [{"tool": "lookup", "arguments": {"code": f"ZRG-{n}"}} for n in range(14, 20)]}, "389"
     ),
     "makes_sure": loop(LOOK, OTHERS[0], LOOK, OTHERS[1], "It is 389."),
-    "searches_all_for_the_most": loop(*[call("box", n=n) for n in range(9, 3, -1)], "box 9", tools="box"),
+    "goes_through_all": loop(*[call("payment", order=n) for n in range(9, 3, -1)], "9", tools="payment"),
     "asks_several_about_what_is_wanted": loop(
         LOOK, call("shop", order=14), call("warehouse", order=14), call("find", text="ZRG-14"), "ZRG-14",
         tools="lookup shop warehouse find",
