@@ -1,9 +1,13 @@
 """How tests run: property tests on the same examples every time, and without a deadline, since a busy machine breaks no
-rule; no test writes into the checkout's own run store, and none knows another's keys."""
+rule; no test writes into the checkout's own run store, and none knows another's keys.
+
+A shell that starts a command in the background has it ignore Ctrl-C, and so would every process that a test interrupts.
+"""
 
 from __future__ import annotations
 
 import pathlib
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +17,7 @@ from loopworth.runs.secrets import KNOWN
 
 settings.register_profile("loopworth", deadline=None, derandomize=True)
 settings.load_profile("loopworth")
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
