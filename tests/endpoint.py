@@ -23,12 +23,13 @@ from typing import Any
 
 @dataclass
 class Received:
-    """One request as it came."""
+    """One request as it came, and the connection that it came by."""
 
     path: str
     headers: dict[str, str]
     raw: bytes
     client: tuple[str, int]
+    connection: socket.socket
 
     @property
     def body(self) -> dict[str, Any]:
@@ -158,7 +159,7 @@ class Handler(BaseHTTPRequestHandler):
             fake.open += 1
             fake.most = max(fake.most, fake.open)
         try:
-            answer = fake.answer(Received(self.path, headers, raw, self.client_address))
+            answer = fake.answer(Received(self.path, headers, raw, self.client_address, self.connection))
             time.sleep(answer.delay)
         finally:
             with fake.lock:

@@ -19,7 +19,7 @@ from loopworth.comparisons.keeper import StoreKeeper
 from loopworth.comparisons.progress import Progress
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.schedule import plan
-from loopworth.runs.store import Store
+from loopworth.runs.store import Store, new_id
 from tests.endpoint import FakeEndpoint
 
 FILES = {
@@ -48,24 +48,14 @@ finish: text
 budget: {turns: 4}
 """,
     "looking.py": '''
-import os
-import pathlib
-import time
-
 def look(code: str) -> str:
     """Look a code up."""
     return f"found {code}"
-
-def slowly(question: str) -> str:
-    """Takes a while, and says so in a file."""
-    with pathlib.Path(os.environ.get("LOOPWORTH_LOG", os.devnull)).open("a") as log:
-        log.write(f"{question}\\n")
-    time.sleep(0.05)
-    return "4"
 ''',
 }
 SCRIPTED = "{asks: {workflow: asks.yaml}, loop: {workflow: loop.yaml}}"
-SLOW = '{slow: {python: "looking:slowly"}}'
+KEYED = "concurrency: 16, api_key: {env: LOOPWORTH_HOST}"
+"""A model of which 16 calls may be under way, with a key that tells which host asked."""
 
 
 def written(folder: pathlib.Path, name: str, n: int, arms: str = SCRIPTED, more: str = "") -> pathlib.Path:
@@ -81,13 +71,15 @@ def written(folder: pathlib.Path, name: str, n: int, arms: str = SCRIPTED, more:
     return file
 
 
-def asking(folder: pathlib.Path, name: str, n: int, fake: FakeEndpoint, more: str = "concurrency: 16") -> pathlib.Path:
-    """A comparison whose one arm asks a model at an endpoint, once a task."""
-    model = f'{{name: vllm/fake, base_url: "{fake.base_url}", {more}}}'
-    ask = FILES["asks.yaml"].replace("workflow: asks", f"workflow: {name}")
-    lines = (f"model: {model}" if line.startswith("model:") else line for line in ask.splitlines())
+def asking(
+    folder: pathlib.Path, name: str, n: int, fake: FakeEndpoint, model: str = "concurrency: 16", more: str = ""
+) -> pathlib.Path:
+    """A comparison whose first arm asks a model at an endpoint, once a task; beside it may stand the scripted loop."""
+    block = f'model: {{name: vllm/fake, base_url: "{fake.base_url}", {model}}}'
+    lines = (block if line.startswith("model:") else line for line in FILES["asks.yaml"].splitlines())
     (folder / f"{name}-asks.yaml").write_text("\n".join(lines), "utf-8")
-    return written(folder, name, n, f"{{asks: {{workflow: {name}-asks.yaml}}}}")
+    loop = ", loop: {workflow: loop.yaml}" if more else ""
+    return written(folder, name, n, f"{{asks: {{workflow: {name}-asks.yaml}}{loop}}}", more)
 
 
 def chunk_of(store: Store, file: pathlib.Path) -> Chunk:
@@ -103,14 +95,13 @@ class Host:
     """A worker as it runs on some host."""
 
     def __init__(self, store: str, project: pathlib.Path) -> None:
-        self.log = project / "slowly.log"
-        self.log.touch()
+        self.key = f"host-{new_id()}"
         words = [sys.executable, "-m", "loopworth", "worker", "--store", store, "--project", str(project)]
         self.process = subprocess.Popen(
             [*words, "--patience", "3"],
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "LOOPWORTH_LOG": str(self.log)},
+            env={**os.environ, "LOOPWORTH_HOST": self.key},
         )
         self.id = ""
 

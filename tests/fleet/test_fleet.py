@@ -19,11 +19,13 @@ import pytest
 from loopworth.comparisons.comparison import load
 from loopworth.comparisons.execution import compare
 from loopworth.comparisons.export import to_json
+from loopworth.comparisons.progress import Progress
 from loopworth.comparisons.result import Result
 from loopworth.runs.database import StoreFault
 from loopworth.runs.home import home
 from loopworth.runs.shelf import Shelf
-from tests.fleet.hosts import SLOW, Host, Sent, fleet, runs_done, written
+from tests.fleet.hosts import KEYED, Host, Sent, asking, fleet, runs_done, written
+from tests.fleet.turnstile import PATIENCE, Turnstile, first
 
 TIMES = {
     "began", "ended", "seconds", "latency", "queued", "prepared_seconds", "p50", "p95", "time", "time_median",
@@ -31,6 +33,8 @@ TIMES = {
 }  # fmt: skip
 """The fields of a document that are times."""
 ACTIVE = ["PENDING", "ENQUEUED", "DELAYED"]
+UNDER_WAY = 16
+"""Runs that two workers have under way at an endpoint of as many calls."""
 
 
 def timeless(value: Any) -> Any:
@@ -71,83 +75,100 @@ def test_two_workers_find_what_one_process_finds(postgres: str, project: pathlib
 
 
 def test_a_worker_that_is_killed_loses_nothing(postgres: str, project: pathlib.Path, hosts: list[Host]) -> None:
-    """Killed with runs under way: another finds it silent and makes what is missing; each run is kept once."""
-    sent, killed = Sent(postgres, written(project, "killed", 200, SLOW), project), list[Host]()
+    """Killed with runs under way: another finds it silent and makes what is missing, and nothing but that again; each
+    run is kept once."""
+    killed = list[Host]()
 
-    def watch(progress: Any) -> None:
-        if runs_done(progress) >= 20 and not killed and (host := holding(postgres, hosts)):
-            host.kill()
-            killed.append(host)
+    def watch(progress: Progress) -> None:
+        if runs_done(progress) >= 20 and not killed:
+            assert turnstile.until(lambda: len(turnstile.held) == UNDER_WAY)
+            killed.append(next(host for host in hosts if host.key == turnstile.answered[0][1]))
+            killed[0].kill()
+            lost = [one for one in turnstile.held if one[1] == killed[0].key]
+            assert turnstile.until(lambda: sorted(turnstile.dropped) == sorted(lost))
+            turnstile.release()
 
-    try:
-        result = asyncio.run(sent.result(watch=watch))
-    finally:
-        for host in killed:
-            hosts[hosts.index(host)] = Host(postgres, project).ready()
-    assert killed
+    with Turnstile(first(20)) as turnstile:
+        sent = Sent(postgres, asking(project, "killed", 200, turnstile, KEYED), project)
+        try:
+            result = asyncio.run(asyncio.wait_for(sent.result(watch=watch), PATIENCE))
+        finally:
+            for host in killed:
+                hosts[hosts.index(host)] = Host(postgres, project).ready()
     assert Counter(trial.task for trial in result.trials) == Counter(f"t{i}" for i in range(200))
     shelf = Shelf(postgres)
     assert len(shelf.trials(sent.id)) == len(shelf.scores(sent.id)) == 200
-    made = Counter(line for line in hosts[0].log.read_text().splitlines() if line.startswith("killed "))
-    assert len(made) == 200
-    assert made.total() - 200 < 4 * 25  # of the chunks that it held, what had not been entered
+    asked = Counter(questions(turnstile))
+    assert asked == Counter(f"killed {i}" for i in range(200)) + Counter(question for question, _ in turnstile.dropped)
 
 
-def holding(store: str, hosts: list[Host]) -> Host | None:
-    """A worker that has chunks under way."""
-    from loopworth.comparisons.fleet.engine import Queue
-
-    with closing(Queue(home(store))) as queue:
-        return next((host for host in hosts if queue.held(host.id)), None)
+def questions(turnstile: Turnstile) -> list[str]:
+    """All that it was asked, in the order in which it came."""
+    return [received.body["messages"][-1]["content"] for received in turnstile.requests]
 
 
 def test_a_submitter_that_is_interrupted_leaves_the_workers_idle(
     postgres: str, project: pathlib.Path, hosts: list[Host]
 ) -> None:
     """What has not begun is dropped, what has is ended; what was made is kept, and the rest is made when it goes on."""
-    sent = Sent(postgres, written(project, "interrupted", 400, SLOW), project)
 
     async def interrupted() -> Result:
-        def watch(progress: Any) -> None:
-            if runs_done(progress) >= 30:
+        def watch(progress: Progress) -> None:
+            if runs_done(progress) >= 30 and turnstile.until(lambda: len(turnstile.held) == UNDER_WAY):
                 task.cancel()
 
         task = asyncio.ensure_future(sent.result(watch=watch))
         return await task
 
-    first = asyncio.run(interrupted())
-    assert first.interrupted
-    assert of_comparison(postgres, sent.id, ACTIVE) == []
-    kept = idle(postgres, sent.id)
-    assert 30 <= kept < 400
-    again = asyncio.run(sent.result(resume=True))
-    assert (again.made, len(again.trials), again.finished) == (kept, 400, True)
-
-
-def idle(store: str, id: str) -> int:
-    """How many runs a comparison has when no more come."""
-    shelf, before, now = Shelf(store), -1, 0
-    while now != before:
-        time.sleep(1.5)  # the workers look once a second, and tell nobody when they have
-        before, now = now, len(shelf.trials(id))
-    return now
+    with Turnstile(first(30)) as turnstile:
+        sent = Sent(postgres, asking(project, "interrupted", 200, turnstile, KEYED), project)
+        first_part = asyncio.run(interrupted())
+        assert first_part.interrupted
+        assert of_comparison(postgres, sent.id, ACTIVE) == []
+        assert turnstile.until(lambda: len(turnstile.dropped) == UNDER_WAY)
+        turnstile.release()
+        again = asyncio.run(sent.result(resume=True))
+    assert (again.made, len(again.trials), again.finished) == (30, 200, True)
+    assert len(turnstile.requests) == 200 + UNDER_WAY
 
 
 def test_a_comparison_that_is_settled_calls_off_the_chunks_that_are_left(
     postgres: str, project: pathlib.Path, hosts: list[Host]
 ) -> None:
-    """The submitter reads the pairs in the planned order and says what one process says; nothing stays in the queue."""
-    arms = '{right: {python: "looking:slowly"}, wrong: {workflow: loop.yaml}}'
-    file = written(project, "early", 600, arms, "stop_early: true\n")
-    sent = Sent(postgres, file, project)
-    there = asyncio.run(sent.result())
-    here = asyncio.run(compare(load(file)))
+    """The submitter reads the pairs in the planned order and says what one process says; nothing stays in the queue,
+    and what is under way is ended."""
+    with Turnstile(first(600)) as turnstile:
+        file = asking(project, "early", 600, turnstile, more="stop_early: true\n")
+        here = asyncio.run(compare(load(file)))
+        needed = set(questions(turnstile))
+        turnstile.through = needed.__contains__
+        sent = Sent(postgres, file, project)
+        there = asyncio.run(asyncio.wait_for(sent.result(), PATIENCE))
+        assert of_comparison(postgres, sent.id, ACTIVE) == []
+        assert turnstile.held
+        assert turnstile.until(lambda: len(turnstile.dropped) == len(turnstile.held))
     assert there.verdict is not None
     assert here.verdict is not None
     assert there.verdict.token == here.verdict.token
-    assert len(there.trials) < 1200
     assert there.counted == here.counted
-    assert of_comparison(postgres, sent.id, ACTIVE) == []
+
+
+def test_two_workers_send_no_more_together_than_a_models_rate_allows(
+    postgres: str, project: pathlib.Path, hosts: list[Host]
+) -> None:
+    """So many requests take at least so long, however they are divided."""
+    began, arrived = time.monotonic(), list[float]()
+
+    def through(_: str) -> bool:
+        arrived.append(time.monotonic())
+        return True
+
+    with Turnstile(through) as turnstile:
+        result = fleet(
+            postgres, asking(project, "paced", 40, turnstile, f"{KEYED}, requests_per_minute: 1200"), project
+        )
+    assert (len(result.trials), len(arrived)) == (40, 40)
+    assert max(arrived) - began > 38 * 60 / 1200  # 39 gaps, but for what two clocks may differ by
 
 
 def test_a_worker_refuses_other_files_than_were_sent(postgres: str, project: pathlib.Path, hosts: list[Host]) -> None:
@@ -187,9 +208,9 @@ def test_a_pickled_row_is_refused(
         row = "update dbos.workflow_status set serialization = 'py_pickle', inputs = %s where workflow_uuid = %s"
         assert db.execute(row, (bomb, chunk.id)).rowcount == 1
         queue.open("bombs", 1)
-        while (status := db.execute(asked, (chunk.id,)).fetchone()) in (("ENQUEUED",), ("PENDING",)):
-            time.sleep(0.2)  # until a worker has met it
-        assert status == ("ERROR",)
+        with pytest.raises(Exception, match="a row of the queue is pickled"):  # a worker has met it
+            queue.client.retrieve_workflow(chunk.id).get_result()
+        assert db.execute(asked, (chunk.id,)).fetchone() == ("ERROR",)
         assert not (tmp_path / "boom").exists()
         row = "update dbos.workflow_status set status = 'SUCCESS', output = %s, error = null where workflow_uuid = %s"
         db.execute(row, (bomb, chunk.id))
