@@ -27,7 +27,8 @@ from loopworth.runs.store import Store
 from loopworth.runs.stored_journal import StoredJournal
 from loopworth.runs.usage import Value
 from loopworth.workflows import durable
-from loopworth.workflows.stage import Run, Stage, Target, targets
+from loopworth.workflows.faults import suggestion
+from loopworth.workflows.stage import Run, Stage, Target, targets, wanted
 
 MOST_ACTIVATIONS = 12
 """Activations after which a run that still waits is left."""
@@ -95,7 +96,7 @@ def waits(run: Run, otherwise: str) -> Approval:
 def two(stage: Stage) -> tuple[dict[str, Any], dict[str, Any]]:
     """Two calls that differ."""
     if len(stage.calls) < 2:
-        raise DoesNotApply("only one set of arguments reaches the gate: another call cannot be told from it")
+        raise DoesNotApply("only one call reaches the gate, and none can be told from it: give others with --call")
     return stage.calls[0], stage.calls[1]
 
 
@@ -467,27 +468,41 @@ def attacked(
     place: str | None = None,
     calls: Mapping[str, Sequence[dict[str, Any]]] | None = None,
     names: Sequence[str] = tuple(ATTACKS),
+    input: Mapping[str, Any] | None = None,
 ) -> Iterator[Came]:
     """Every attack on every gated tool of a workflow and of what runs in it, as each comes to its end.
 
-    `place` is a store to use, which is left as it was; a temporary file without. `calls` are arguments to try, by tool.
-    Raises WorkflowFault, and Ungated for a workflow without a gate.
+    `place` is a store to use, which is left as it was; a temporary file without. `calls` are arguments to try, by tool,
+    and `input` is one to try them with. Raises WorkflowFault, and Ungated for a workflow without a gate, or for calls
+    that do not come to one.
     """
-    found = targets(path, calls)
+    found = targets(path, calls, input)
     if not found:
         raise Ungated(
             f"{path}: no tool of this workflow has a gate: there is nothing to attack\n"
             "    write `gate: {TOOL: required}` in the workflow, or `approval: required` at the tool in its catalogue"
         )
+    astray(found, calls or {})
     return staged(found, place, names)
+
+
+def astray(found: Sequence[Target], calls: Mapping[str, Sequence[dict[str, Any]]]) -> None:
+    """Raises Ungated for calls that were given and come to no gate."""
+    for name in calls:
+        mine = [one for one in found if one.tool.name == name]
+        if not mine:
+            near = suggestion(name, list(dict.fromkeys(one.tool.name for one in found)), "gated tools")
+            raise Ungated(f"--call {name}: no tool of this name has a gate here\n    {near}")
+        for lost in mine[0].astray:
+            if all(lost in one.astray for one in mine):
+                raise Ungated(f"--call {name}={lost}\n    {wanted(mine[0].tool, mine[0].calls)}")
 
 
 def staged(found: Sequence[Target], place: str | None, names: Sequence[str]) -> Iterator[Came]:
     with tempfile.TemporaryDirectory(prefix="loopworth-attack-") as folder:
         for number, one in enumerate(found):
             if not one.calls:
-                why = "no generated call reaches its gate: give one with --call"
-                yield from (Came(name, one.tool.name, one.workflow, None, why) for name in names)
+                yield from (Came(name, one.tool.name, one.workflow, None, one.missed) for name in names)
                 continue
             for name in names:  # each with a store of its own, which an attack may break
                 stage = Stage(one, place or str(Path(folder) / "runs.db"), number)

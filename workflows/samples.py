@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
-import re
-import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Any
+
+from loopworth.workflows.patterns import matching
 
 TEXTS = (
     *("a", "Ann", "b7", "2026-11-30", "2026-11-30T12:00:00Z", "12:00:00", "P1D", "ann@example.com"),
     *("https://example.com/", "12345678-1234-5678-1234-567812345678", "1", "10.0.0.1"),
 )
 NUMBERS = (1, 2, 101, 1_001, 100_001, 0, -1, 10_000_000, 0.5, 0.25)
-CHARACTERS = string.ascii_letters + string.digits + string.punctuation + " "
 MOST = 200
 """Objects that are made of one schema."""
 DEEPEST = 6
 """Levels of a schema that are followed: one that holds itself has no end."""
-CATEGORIES = {"DIGIT": string.digits, "SPACE": string.whitespace, "WORD": string.ascii_letters + string.digits + "_"}
 
 
 def values(schema: Any, more: Sequence[Any] = (), root: Any = None, depth: int = 0) -> list[Any]:
@@ -119,63 +116,3 @@ def in_turn(lists_: Iterable[list[Any]]) -> list[Any]:
     """One of each in turn."""
     absent = object()
     return [value for value in chain.from_iterable(zip_longest(*lists_, fillvalue=absent)) if value is not absent]
-
-
-# -- patterns ----------------------------------------------------------------------------------------------------------
-
-
-def matching(pattern: str, whole: bool = True) -> list[str]:
-    """Texts that a regular expression matches, as a whole or anywhere; none where it says more than is understood."""
-    # The parser of `re` has no public name; what it is used for is checked below.
-    parser = importlib.import_module("re._parser")
-    try:
-        texts_ = ["".join(written(parser.parse(pattern), k)) for k in range(5)]
-    except (re.error, ValueError, IndexError, KeyError):
-        return []
-    holds = re.fullmatch if whole else re.search
-    return [text for text in dict.fromkeys(texts_) if holds(pattern, text)]
-
-
-def written(tree: Iterable[tuple[Any, Any]], k: int) -> Iterator[str]:
-    """The k-th text of a parsed pattern, in pieces."""
-    for op, said in tree:
-        match str(op):
-            case "LITERAL":
-                yield chr(said)
-            case "NOT_LITERAL":
-                yield next(sign for sign in CHARACTERS if ord(sign) != said)
-            case "ANY":
-                yield CHARACTERS[k]
-            case "IN":
-                yield member(said, k)
-            case "BRANCH":
-                yield from written(said[1][k % len(said[1])], k)
-            case "SUBPATTERN":
-                yield from written(said[-1], k)
-            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-                least, most, part = said
-                for n in range(min(int(most), int(least) + k % 3)):
-                    yield from written(part, k + n)
-            case "ATOMIC_GROUP":
-                yield from written(said, k)
-
-
-def member(items: list[tuple[Any, Any]], k: int) -> str:
-    """The k-th character of a class."""
-    wanted = str(items[0][0]) != "NEGATE"
-    signs = [sign for sign in CHARACTERS if any(holds(item, sign) for item in items) is wanted]
-    single = [chr(said) for op, said in items if wanted and str(op) == "LITERAL"]
-    some = signs or single
-    return some[k % len(some)]
-
-
-def holds(item: tuple[Any, Any], sign: str) -> bool:
-    match str(item[0]), item[1]:
-        case "LITERAL", code:
-            return ord(sign) == int(code)
-        case "RANGE", (low, high):
-            return bool(low <= ord(sign) <= high)
-        case "CATEGORY", name:
-            kind = str(name).removeprefix("CATEGORY_")
-            return (sign in CATEGORIES[kind.removeprefix("NOT_")]) is not kind.startswith("NOT_")
-    return False

@@ -11,6 +11,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -30,7 +31,7 @@ from loopworth.runs.journal import digest, encode
 from loopworth.runs.message import ToolCall, user
 from loopworth.runs.outcome import Failed, Outcome
 from loopworth.runs.store import Store, new_id
-from loopworth.runs.world import Decision
+from loopworth.runs.world import Decision, Question
 from loopworth.tools.allow import Allow, Values
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.gate import question
@@ -42,7 +43,8 @@ from loopworth.workflows.catalogue import tool as catalogued
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.contract import Contract
 from loopworth.workflows.load import load_workflow
-from loopworth.workflows.samples import matching, objects
+from loopworth.workflows.patterns import matching
+from loopworth.workflows.samples import objects, values
 from loopworth.workflows.types import Type, parse_type
 from loopworth.workflows.workflow_tool import workflow_tool
 
@@ -61,13 +63,17 @@ BAD: tuple[Any, ...] = (
 )
 """What an argument is tried with that a tool should refuse."""
 UNLIMITED = Limits()
+MOST_WAYS = 3
+"""Ways to miss a gate that are told."""
 
 
 @dataclass(frozen=True)
 class Target:
     """A tool as one workflow may call it: `calls` are arguments that pass its schema, its allow-list and its guards and
     that its gate asks about, `refused` are arguments that do not pass. `input` is one of the workflow's. `bare` are the
-    workflows that may call the same without a gate, and come to that past no gate."""
+    workflows that may call the same without a gate, and come to that past no gate. Where there are no `calls`, `missed`
+    says what became of those that were tried; `astray` does so of those that were given, and do not come to the gate.
+    """
 
     file: str
     workflow: str
@@ -77,12 +83,14 @@ class Target:
     calls: tuple[dict[str, Any], ...]
     refused: tuple[dict[str, Any], ...]
     bare: tuple[str, ...] = ()
+    missed: str = ""
+    astray: tuple[str, ...] = ()
 
     @property
     def offered(self) -> tuple[str, ...]:
         """What a person may choose about the first call."""
-        asked = asks(self.tool, self.input, self.calls[0])
-        return () if asked is None else asked.choices
+        asked = reached(self.tool, self.input, self.calls[0])
+        return asked.choices if isinstance(asked, Question) else ()
 
 
 # -- the user's gated tools --------------------------------------------------------------------------------------------
@@ -108,9 +116,14 @@ class Staged(building.Builder):
         return made
 
 
-def targets(path: str | Path, given: Mapping[str, Sequence[dict[str, Any]]] | None = None) -> list[Target]:
+def targets(
+    path: str | Path,
+    given: Mapping[str, Sequence[dict[str, Any]]] | None = None,
+    input: Mapping[str, Any] | None = None,
+) -> list[Target]:
     """The gated tools of a workflow and of all that runs in it. `given` are calls to be tried, by tool, before those
-    that are made of its schema. Raises WorkflowFault."""
+    that are made of its schema, and `input` is one for the workflows that take it, in the place of those that are made.
+    Raises WorkflowFault."""
     workflow, files = load_workflow(path)
     builder = Staged(files, {})
     builder.workflow(workflow)
@@ -126,7 +139,7 @@ def targets(path: str | Path, given: Mapping[str, Sequence[dict[str, Any]]] | No
             and other.approval is None
             and tool.name not in one.gate
         )
-        found.append(target(str(path), owner, entry, tool, (given or {}).get(tool.name, ()), bare))
+        found.append(target(str(path), owner, entry, tool, (given or {}).get(tool.name, ()), input, bare))
     return found
 
 
@@ -141,18 +154,33 @@ def target(
     entry: spec.Tool,
     tool: Tool,
     given: Sequence[dict[str, Any]],
+    input: Mapping[str, Any] | None,
     bare: tuple[str, ...],
 ) -> Target:
     takes, more = spec.input_type(workflow), mentioned(entry.approval, workflow.gate.get(tool.name))
+    made = list(objects(narrowed(tool), more, tool.parameters, 0))
+    tried = taken(takes, input) or list(inputs(takes, more))
     best: tuple[dict[str, Any], list[dict[str, Any]]] = ({}, [])
-    for input in inputs(takes, more):
-        calls = fitting(tool, input, [*given, *objects(narrowed(tool), more, tool.parameters, 0)])
+    for one in tried:
+        calls = fitting(tool, one, [*given, *made])
         if len(calls) > len(best[1]):
-            best = (input, calls)
+            best = (one, calls)
         if len(calls) > 1:
             break
     refused = tuple(faulty(tool, best[1][0])) if best[1] else ()
-    return Target(path, workflow.workflow, tool, takes, best[0], tuple(best[1]), refused, bare)
+    first = best[0] if best[1] else next(iter(tried), None)
+    missed = "" if best[1] else misses(tool, first, [*given, *made])
+    came = [(one, reached(tool, first or {}, one)) for one in given]
+    astray = tuple(f"{spelled(one)}: such calls {why}" for one, why in came if isinstance(why, str))
+    return Target(path, workflow.workflow, tool, takes, best[0], tuple(best[1]), refused, bare, missed, astray)
+
+
+def taken(takes: Type, input: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """The input that was given, where a workflow takes it."""
+    try:
+        return [] if input is None else [takes.check(dict(input))]
+    except ValueError:
+        return []
 
 
 def mentioned(*gates: spec.GateSpec | None) -> list[Any]:
@@ -189,26 +217,52 @@ def fitting(tool: Tool, input: Mapping[str, Any], tried: Sequence[dict[str, Any]
     """The canonical arguments, three at most, that reach the gate and close it."""
     found: dict[bytes, dict[str, Any]] = {}
     for arguments in tried:
-        try:
-            canonical = tool.check(arguments).arguments
-        except ArgumentFault:
-            continue
-        if asks(tool, input, canonical) is not None:
-            found.setdefault(encode(canonical), canonical)
+        asked = reached(tool, input, arguments)
+        if isinstance(asked, Question):
+            found.setdefault(encode(asked.arguments), asked.arguments)
         if len(found) == 3:
             break
     return list(found.values())
 
 
-def asks(tool: Tool, input: Mapping[str, Any], arguments: dict[str, Any]) -> Any:
-    """What a person is asked about a call; nothing where the call passes by, or does not come to the gate."""
-    names = {**input, "args": arguments}
-    if any(guard.cause({**names, "tool": tool.name}) is not None for guard in tool.guards):
-        return None
+def reached(tool: Tool, input: Mapping[str, Any], arguments: dict[str, Any]) -> Question | str:
+    """What a person is asked about a call; or what becomes of it where nobody is."""
     try:
-        return question(tool.name, tool.gates, names, digest([tool.name, arguments]))
-    except Failed:
-        return None
+        canonical = tool.check(arguments).arguments
+    except ArgumentFault as fault:
+        return f"are refused by the tool: {fault}"
+    names = {**input, "args": canonical}
+    for guard in tool.guards:
+        if (cause := guard.cause({**names, "tool": tool.name})) is not None:
+            return f"are stopped by a guard: {cause}"
+    try:
+        asked = question(tool.name, tool.gates, names, digest([tool.name, canonical]))
+    except Failed as fault:
+        return f"end the run: {fault}"
+    return asked or f"pass by, as the gate's condition says (with the input {spelled(dict(input))})"
+
+
+def misses(tool: Tool, input: Mapping[str, Any] | None, tried: Sequence[dict[str, Any]]) -> str:
+    """Why none of these calls comes to the gate, and what to give."""
+    if input is None:
+        return "no input of its workflow could be made: give one with --input"
+    schema = narrowed(tool)
+    if lacking := [name for name in schema.get("required", ()) if not values(schema["properties"][name], root=schema)]:
+        return f"no call could be made: no value is known for {', '.join(lacking)}; {wanted(tool, ())}"
+    ways = Counter(str(reached(tool, input, one)) for one in tried)
+    told = "; ".join(f"{count} of {len(tried)} {way}" for way, count in ways.most_common(MOST_WAYS))
+    more = f"; and {len(ways) - MOST_WAYS} other ways" if len(ways) > MOST_WAYS else ""
+    return f"no call that was made comes to its gate: {told}{more}; {wanted(tool, tried)}"
+
+
+def wanted(tool: Tool, like: Sequence[Mapping[str, Any]]) -> str:
+    """What to give so that a call comes to the gate of a tool."""
+    arguments = next(iter(like), None) or dict.fromkeys(tool.parameters.get("properties", {}), "…")
+    return f"give one that it asks about, as --call '{tool.name}={spelled(arguments)}', or --input"
+
+
+def spelled(arguments: Any) -> str:
+    return json.dumps(arguments, ensure_ascii=False, default=str)
 
 
 def faulty(tool: Tool, call: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -398,7 +452,7 @@ class Run:
         stage = self.stage
         said = {
             **{"file": stage.target.file, "number": stage.number, "place": stage.place, "run": self.id},
-            **{"turns": self.turns, "calls": {stage.tool.name: stage.calls}},
+            **{"turns": self.turns, "calls": {stage.tool.name: stage.calls}, "input": stage.target.input},
         }
         command = [sys.executable, "-c", "from loopworth.workflows.stage import other; other()"]
         done = subprocess.run(command, input=json.dumps(said), capture_output=True, text=True, check=False)
@@ -411,7 +465,7 @@ class Run:
 def other() -> None:
     """The other process: what to do is told on standard input, what came of it on standard output."""
     said = json.load(sys.stdin)
-    stage = Stage(targets(said["file"], said["calls"])[said["number"]], said["place"])
+    stage = Stage(targets(said["file"], said["calls"], said["input"])[said["number"]], said["place"])
     try:
         run = Run(stage, said["turns"], nested=False, read=(), id=said["run"])
         outcome = run.go_on()

@@ -270,8 +270,8 @@ def kept_in_the_process(patch: pytest.MonkeyPatch) -> None:
             db.execute("delete from effect where run = ? and id = ?", (approval.run, approval.id))
         return won
 
-    def with_them(self: Store, id: str) -> Any:
-        journal = resume(self, id)
+    def with_them(self: Store, id: str, source: Any = None) -> Any:
+        journal = resume(self, id, source)
         journal.records |= {at: record for (run, at), record in here.items() if run == id}
         return journal
 

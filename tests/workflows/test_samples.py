@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import jsonschema
 import pytest
 
-from loopworth.workflows.samples import matching, values
+from loopworth.workflows.samples import values
 
 SCHEMAS: list[dict[str, Any]] = [
     {"type": "string", "minLength": 3, "maxLength": 5},
@@ -44,18 +43,3 @@ def test_what_is_mentioned_is_tried_and_what_is_beside_it() -> None:
 def test_a_schema_that_holds_itself_has_an_end() -> None:
     tree = {"type": "object", "properties": {"below": {"$ref": "#"}, "n": {"type": "integer"}}}
     assert len(values(tree)) > 1
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    [r"ORD-\d{4}", r"[a-z]+@example\.com", r"(foo|bar)?x{2,3}", r"[^a-c]\S\W", r"^\w+$", r"(?:a|b)*?\s.", "ü"],
-)
-def test_texts_match_a_pattern_as_a_whole(pattern: str) -> None:
-    found = matching(pattern)
-    assert found
-    assert all(re.fullmatch(pattern, text) for text in found)
-
-
-@pytest.mark.parametrize("pattern", [r"(a)\1(?<!a)b", "(", r"(?=x)y"])
-def test_a_pattern_that_is_not_understood_gives_nothing(pattern: str) -> None:
-    assert matching(pattern) == []
