@@ -125,7 +125,7 @@ class Checking:
             yield where.fault(fault.what, fault.instead, key=bool(inside))
 
     def judge(self, options: Any) -> Iterator[Fault]:
-        """The model, the rubric and the labelled rows of an LLM judge; the runs of a log are past asking about."""
+        """The model, the rubric and the labelled rows of an LLM judge."""
         spot = self.comparison.at("score")
         if not isinstance(options, dict) or not options:
             yield spot.fault("`judge` needs a model", "judge: {model: provider/name, labels: labelled.jsonl}")
@@ -134,19 +134,22 @@ class Checking:
         self.scorer = Judge(ModelSpec(""))
         yield from faults
         yield from chat_model.faults(form) if "model" in form.given and form.sound("model") else ()
-        for arm in self.comparison.arms.values():
-            if arm.log is not None:
-                yield arm.at("log").fault("an LLM judge does not score a log", "write another score", key=True)
         if form.labels is None or (there := self.files.present(form.path("labels"), form.at("labels"))) is None:
             return
         table = table_of(there, str(there))
         yield from table.faults
+        lines = dict[str, tuple[int, bool]]()
         for row in table.rows:
             try:
-                of_rows([row.values])
+                [label] = of_rows([row.values])
             except LookupError:
                 what = "a labelled row has `answer`, `expected` and `right`: true or false"
                 yield Fault(table.file, row.line, 1, what, '{"answer": "4 km", "expected": "4000 m", "right": true}')
+                continue
+            line, right = lines.setdefault(label.asks, (row.line, label.right))
+            if right is not label.right:
+                what = f"the same row is in line {line}, with another label"
+                yield Fault(table.file, row.line, 1, what, "leave out the one that is wrong")
 
     def controls(self) -> Iterator[Fault]:
         arms = self.comparison.arms

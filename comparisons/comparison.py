@@ -197,7 +197,8 @@ def scored_by(form: spec.Comparison) -> Scorer:
     if name == JUDGE:
         judge, _ = judge_form(form)
         labels = [row for path in labels_files(form) for row in tasks.table_of(path, str(path)).rows]
-        return Judge(model_spec(judge.model), judge.rubric or RUBRIC, of_rows(row.values for row in labels), form.seed)
+        labelled = of_rows(row.values for row in labels)
+        return Judge.of(model_spec(judge.model), judge.rubric or RUBRIC, labelled, form.seed)
     return scorer(name, options if isinstance(options, str) else plain(options or {}), form.at("score").base)
 
 

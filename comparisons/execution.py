@@ -8,7 +8,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from functools import partial
 
@@ -21,7 +21,7 @@ from loopworth.comparisons.controls import Controlled
 from loopworth.comparisons.crew import Crew
 from loopworth.comparisons.endpoints import Endpoints, Open
 from loopworth.comparisons.faults import Faults
-from loopworth.comparisons.judge import LABELS, Label, ruling_in
+from loopworth.comparisons.judge import LABELS, PLACE, UNREACHED, Label, ruling_in
 from loopworth.comparisons.keeper import Keeper, unasked
 from loopworth.comparisons.lanes import Lane, eta, laid
 from loopworth.comparisons.outlay import Outlay
@@ -170,9 +170,13 @@ class Execution:
             trial = tried(planned, outcome, ruling_in(outcome).score, began=began, keep=self.keep)
             self.keeper.keep(trial, outcome)
             self.take(trial)
+            with suppress(Halted):  # what is under way is let finish
+                self.give_up(trial, ())
 
         rows = dict(zip(label_runs(judge), judge.labels, strict=True))
         await asyncio.gather(*(one(planned, rows[planned]) for planned in self.keeper.due(rows, 0)))
+        if self.endpoint_failed:
+            raise Halted
 
     async def controlled(self, result: Result) -> Result:
         """The result with its controls, and a verdict that says where an agent is not shown better than retrying.
@@ -279,9 +283,21 @@ class Execution:
 
     def due(self) -> list[Planned]:
         """The runs to make, and those to take from a log, which may lack some."""
-        logs = {name: arm.log for name, arm in self.arms.items() if arm.log is not None}
-        made = set(self.keeper.due([one for one in self.order if one.arm not in logs], 0))
-        return [one for one in self.order if one in made or (one.task, one.repeat) in logs.get(one.arm, ())]
+        makes = {one for one in self.order if self.makes(one)}
+        due = set(self.keeper.due([one for one in self.order if one in makes], 0))
+        return [one for one in self.order if one in due or (one not in makes and self.logged(one))]
+
+    def logged(self, planned: Planned) -> bool:
+        """Whether it is a run that a log has."""
+        return (planned.task, planned.repeat) in (self.arms[planned.arm].log or ())
+
+    def makes(self, planned: Planned) -> bool:
+        """Whether something is to be run: of a log, where a judge is to be asked about what it has."""
+        log, panel = self.contender(planned.arm).log, self.comparison.panel
+        if log is None:
+            return True
+        found = log.get((planned.task, planned.repeat))
+        return found is not None and panel is not None and panel.wants(found, self.tasks[planned.task].expected)
 
     async def next(self, lane: Lane, attempt: int) -> Planned | None:
         """The lane's next run. Where the comparison stops early, it waits for what it must know of other lanes."""
@@ -338,19 +354,34 @@ class Execution:
         trial = tried(
             planned, outcome, score, attempt=attempt, began=began, harmful=harmful, keep=self.keep, trace=trace
         )
+        trial = self.as_logged(trial)
         self.keeper.keep(trial, outcome)
         return trial
 
+    def as_logged(self, trial: Trial) -> Trial:
+        """The trial of a log has the times that were logged, whatever its judge took."""
+        if (log := self.contender(trial.arm).log) is None:
+            return trial
+        found = log[trial.task, trial.repeat]
+        return msgspec.structs.replace(trial, latency=found.latency, seconds=found.seconds)
+
     async def run(self, planned: Planned, attempt: int, task: Task) -> Outcome:
         arm = self.contender(planned.arm)
-        if arm.log is not None:
+        if arm.log is not None and not self.makes(planned):
             return arm.log[planned.task, planned.repeat]
         choice = task.approve or self.comparison.approvals
         faults = Faults(self.comparison.faults, self.comparison.seed, planned.task, planned.repeat)
-        workflow = self.comparison.judged(self.workflow(planned), task)
+        workflow = self.judged(planned, task)
         asked = dataclasses.replace(arm, workflow=workflow)
         outside = lambda records: self.endpoints.world(asked, choice, planned.repeat, records, faults)
         return await self.keeper.run((planned, attempt), workflow, arm.given(task), outside)
+
+    def judged(self, planned: Planned, task: Task) -> Compiled:
+        """What is run: the workflow, or what was logged of it, and then the judge where there is one."""
+        arm, panel = self.contender(planned.arm), self.comparison.panel
+        if arm.log is not None and panel is not None:
+            return panel.of_kept(arm.name, arm.log[planned.task, planned.repeat], task.fields, task.expected)
+        return self.comparison.judged(self.workflow(planned), task)
 
     async def score(self, task: Task, outcome: Outcome) -> Score | None:
         """What a run scored; a function of the user's own, which may take its time, does not hold up the others."""
@@ -388,16 +419,23 @@ class Execution:
             self.done[trial.arm] += 1
 
     def give_up(self, trial: Trial, endpoints: tuple[str, ...]) -> None:
-        """End the comparison where an arm's endpoint has only ever failed."""
-        if trial.exit != "provider_error":
-            self.answered.add(trial.arm)
+        """End the comparison where an arm's endpoint, or the judge's, has only ever failed."""
+        where = ", ".join(endpoints) or "its program"
+        self.heard(trial.arm, trial.exit == "provider_error", f"{where} failed the arm {trial.arm!r}", trial.note)
+        if trial.judge_calls:
+            why = trial.remark.removeprefix(UNREACHED).removeprefix(": ")
+            self.heard(PLACE, trial.unreached, "the judge's endpoint failed it", why)
+
+    def heard(self, who: str, failed: bool, words: str, note: str) -> None:
+        """Count the failures of an endpoint that has not answered yet. Raises Halted where they are enough."""
+        if not failed:
+            self.answered.add(who)
             return
-        self.failures[trial.arm] += 1
-        failures = self.failures[trial.arm]
-        if failures >= GIVE_UP and trial.arm not in self.answered:
+        self.failures[who] += 1
+        if self.failures[who] >= GIVE_UP and who not in self.answered:
             self.endpoint_failed = True
-            where, why = ", ".join(endpoints) or "its program", f": {trial.note}" if trial.note else ""
-            self.stopped = f"{where} failed the arm {trial.arm!r} {failures} times and never answered it{why}"
+            why = f": {note}" if note else ""
+            self.stopped = self.stopped or f"{words} {GIVE_UP} times and never answered it{why}"
             raise Halted
 
     def spent_out(self) -> bool:

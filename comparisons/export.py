@@ -17,6 +17,7 @@ from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.curve import Curve
 from loopworth.comparisons.provenance import Source, Sources, every, told, weakest
 from loopworth.comparisons.report import (
+    MEASURED,
     Accuracy,
     Amount,
     ArmFigures,
@@ -70,6 +71,7 @@ def uncollected() -> Iterator[None]:
 
 def document(result: Result) -> dict[str, Any]:
     found, comparison = report(result), result.comparison
+    panel = found.judging.sources if found.judging is not None else MEASURED
     tasks = {task.id: task for task in comparison.tasks}
     origin = {one.arm: one.sources for one in found.arms}
     verdict = None if result.verdict is None else judged(result.verdict, origin, comparison.rule)
@@ -79,7 +81,7 @@ def document(result: Result) -> dict[str, Any]:
         "spec": comparison.spec,
         "seed": comparison.seed,
         "repeats": comparison.repeats,
-        "provenance": provenance(result, every(origin.values())),
+        "provenance": provenance(result, every((*origin.values(), panel))),
         "interrupted": result.interrupted,
         "stopped": result.stopped,
         "seconds": result.seconds,
@@ -98,14 +100,14 @@ def document(result: Result) -> dict[str, Any]:
         "pareto": [msgspec.structs.asdict(one) for one in found.standings],
         "any_differ": found.differ and told(found.differ._asdict(), every(origin.values()).counts),
         "ablation": [changed(one, every((origin[one.arm], origin[one.base]))) for one in found.ablation],
-        "judge": found.judging and judge(found.judging, every(origin.values())),
+        "judge": found.judging and judge(found.judging, every((*origin.values(), panel))),
         "recoveries": [recovery(one, origin[one.arm]) for one in found.recoveries],
         "controls": [control(one, origin[one.of]) for one in found.controls],
         "stopped_early": stopped_early(result, origin),
         "warnings": found.warnings,
         "words": found.words,
         "order": result.order,
-        "trials": [trial(one, tasks[one.task], origin[one.arm]) for one in result.trials],
+        "trials": [trial(one, tasks[one.task], origin[one.arm], panel) for one in result.trials],
     }
 
 
@@ -154,7 +156,9 @@ def judge(found: Judging, source: Sources) -> dict[str, Any]:
         "kappa": known.kappa,
         "kappa_interval": known.kappa_interval,
     }
-    return told({**msgspec.structs.asdict(found), "agreement": agreed}, source.counts, usd=source.usd)
+    fields = {**msgspec.structs.asdict(found), "agreement": agreed}
+    own: Sources = fields.pop("sources")
+    return told(fields, source.counts, tokens=own.tokens, usd=own.usd)
 
 
 def recovery(found: Recovery, source: Sources) -> dict[str, Any]:
@@ -179,6 +183,7 @@ def provenance(result: Result, source: Sources) -> dict[str, Any]:
     itself are from."""
     written: dict[str, Source] = dict.fromkeys(("seed", "repeats", "spec", "order"), "assumed")
     specs = {key: spec for one in result.comparison.arms for key, spec in one.workflow.models.items()}
+    specs |= {} if (judge := result.comparison.panel) is None else {judge.model.key: judge.model}
     return {
         "began": result.began,
         "python": platform.python_version(),
@@ -225,6 +230,7 @@ def arm(found: ArmFigures) -> dict[str, Any]:
         "latency": {"p50": found.p50, "p95": found.p95, "note": found.p95_words},
         "exits": found.exits,
         "apart": found.apart,
+        "harm": None if found.harm is None else dict(zip(("runs_with_harm", "runs"), found.harm, strict=True)),
         "route": None if found.route is None else accuracy(found.route),
         "routes": [{"expected": expected, "taken": taken or None, "n": n} for expected, taken, n in found.routes],
     }
@@ -271,7 +277,7 @@ def curve(found: Curve, source: Source) -> dict[str, Any]:
     return told(fields, source, fit="estimated")
 
 
-def trial(one: Trial, task: Task, source: Sources) -> dict[str, Any]:
+def trial(one: Trial, task: Task, source: Sources, panel: Sources) -> dict[str, Any]:
     """A trial, with its task's expected answer beside what was answered."""
     fields = msgspec.structs.asdict(one)
     trace: Trace = fields.pop("trace")
@@ -280,7 +286,7 @@ def trial(one: Trial, task: Task, source: Sources) -> dict[str, Any]:
         "expected": plain(task.expected),
         "expected_route": task.expected_route,
         "usage": usage(one.usage, source),
-        "judging": usage(one.judging, source) if one.judge_calls else None,
+        "judging": usage(one.judging, panel) if one.judge_calls else None,
         "queued": one.queued,
         "answered": trace.answered,
         "calls_after_answer_seen": trace.after,

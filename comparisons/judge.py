@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
@@ -40,6 +40,8 @@ LEAST = 20
 """Labelled rows that its agreement has to be known on."""
 UNJUDGED = "not scored: "
 """How the note of a row begins that the judge gave no verdict on."""
+UNREACHED = f"{UNJUDGED}provider_error"
+"""How it begins where its endpoint failed, so that it may be asked again."""
 SPLIT = "the judge passes it in one order only"
 Word: TypeAlias = Literal["pass", "fail"]
 RULING = parse_type({"reason": "str", "verdict": "Literal[pass, fail]"})
@@ -64,6 +66,11 @@ class Label(Value, frozen=True):
     right: bool
     fields: Mapping[str, Any] = {}
 
+    @property
+    def asks(self) -> str:
+        """What the judge is asked about it; the same for equal rows."""
+        return told_of({"task": self.fields, "expected": self.expected, "answer": self.answer})
+
 
 class Ruling(Value, frozen=True):
     """What the judge said of one answer: a verdict for each order that it gave one in, or the `error` instead."""
@@ -83,12 +90,22 @@ class Ruling(Value, frozen=True):
 
 
 class Judge(Value, frozen=True):
-    """A model with a rubric, and the rows that people labelled. `seed` says which order is asked first."""
+    """A model with a rubric, and the rows that people labelled, each once: `repeated` more were the same as one of
+    these. `seed` says which order is asked first.
+    """
 
     model: ModelSpec
     rubric: str = RUBRIC
     labels: tuple[Label, ...] = ()
     seed: int = 0
+    repeated: int = 0
+
+    @classmethod
+    def of(cls, model: ModelSpec, rubric: str, labels: Sequence[Label], seed: int) -> Judge:
+        """The judge; of labelled rows that are the same one counts."""
+        once = {label.asks: label for label in reversed(labels)}
+        kept = tuple(label for label in labels if once[label.asks] is label)
+        return cls(model, rubric, kept, seed, len(labels) - len(kept))
 
     def __call__(self, answer: Any, expected: Any) -> Score:  # noqa: ARG002 - a score's shape
         """Without the run in which it was asked there is no verdict."""
@@ -112,7 +129,7 @@ class Judge(Value, frozen=True):
             except Stop as end:
                 if end.exit == "cancelled":
                     raise
-                return Ruling(tuple(word for word, _ in said), error=f"{end.exit}: {end.note}"[:400])
+                return Ruling(tuple(word for word, _ in said), error=str(end)[:400])
             said.append((found["verdict"], found["reason"]))
         worse = next((reason for word, reason in said if word == "fail"), said[0][1])
         return Ruling(tuple(word for word, _ in said), worse[:400])
@@ -131,18 +148,37 @@ class Judge(Value, frozen=True):
 
     def of_label(self, label: Label) -> Compiled:
         """What says the answer of a labelled row, and is judged."""
-        made = Compiled("label", "pipeline", Says(label.answer), Limits(), Toolbox({}), {}, parse_type({}))
-        return self.over(made, label.fields, label.expected)
+        return self.of_kept("label", Outcome(label.answer), label.fields, label.expected)
+
+    def of_kept(self, name: str, outcome: Outcome, fields: Mapping[str, Any], expected: Any) -> Compiled:
+        """A run that was made before, which is judged now."""
+        made = Compiled(name, "log", Logged(outcome), Limits(), Toolbox({}), {}, parse_type({}))
+        return self.over(made, fields, expected)
+
+    def wants(self, outcome: Outcome, expected: Any) -> bool:
+        """Whether it is asked about a run at all."""
+        return outcome.answered and expected is not None
+
+    def asked_alike(self, outcome: Outcome, fields: Mapping[str, Any], expected: Any) -> bool:
+        """Whether what stands in a run is this judge's word on this task: one of its name, by this rubric."""
+        asked = framed(self.rubric), told_of({"task": fields, "expected": expected})
+        alike = all(
+            (text, told_of({name: sent[name] for name in ("task", "expected")})) == asked
+            for text, sent in asked_in(outcome)
+        )
+        return alike and {call.model.partition("@")[0] for call in calls_of_judge(outcome)} <= {self.model.name}
 
 
 @dataclass(frozen=True, slots=True)
-class Says:
-    """Gives an answer."""
+class Logged:
+    """Leaves what a run left that was made before, and goes on from where it ended."""
 
-    answer: Any
+    outcome: Outcome
 
     async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:  # noqa: ARG002
-        return Outcome(self.answer)
+        fx.items += [*self.outcome.events, *self.outcome.transcript, *self.outcome.calls]
+        fx.offset += self.outcome.seconds
+        return self.outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +192,7 @@ class Judged:
 
     async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
         outcome = await self.own.run(input, fx)
-        if outcome.answered and self.expected is not None:
+        if self.judge.wants(outcome, self.expected):
             await self.judge.rule(self.fields, self.expected, outcome.answer, fx.at(PLACE, beyond=True))
         return outcome
 
@@ -175,7 +211,11 @@ def orders(seed: int, parts: Mapping[str, Any]) -> tuple[Order, Order]:
 
 def prompt(rubric: str, parts: Mapping[str, Any], order: Order) -> list[Message]:
     """The rubric in the system's message; all that others wrote inside JSON texts, which nothing in them can end."""
-    return [system(FRAME.format(rubric=rubric)), user(data({name: parts[name] for name in ("task", *order)}))]
+    return [system(framed(rubric)), user(data({name: parts[name] for name in ("task", *order)}))]
+
+
+def framed(rubric: str) -> str:
+    return FRAME.format(rubric=rubric)
 
 
 def data(value: Any) -> str:
@@ -197,6 +237,33 @@ def ruling_in(outcome: Outcome) -> Ruling:
     """The judge's ruling on a run."""
     said = next((one.message["content"] for one in outcome.transcript if one.at == PLACE), None)
     return Ruling() if said is None else msgspec.json.decode(said, type=Ruling)
+
+
+def was_judged(outcome: Outcome) -> bool:
+    """Whether a judge was to say something of a run, whatever came of that."""
+    return any(said.at == PLACE for said in outcome.transcript)
+
+
+def asked_in(outcome: Outcome) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What a judge was sent of a run, in either order: the system's message, and the JSON of the other."""
+    for place in (f"{PLACE}/1", f"{PLACE}/2"):
+        texts = [str(said.message["content"]) for said in outcome.transcript if said.at == place]
+        if len(texts) > 1:
+            yield texts[0], json.loads(texts[1])
+
+
+def asked_of(outcome: Outcome) -> str:
+    """What it was asked, in words of its own that are the same in either order; "" where it was not."""
+    return next((told_of(sent) for _, sent in asked_in(outcome)), "")
+
+
+def told_of(parts: Mapping[str, Any]) -> str:
+    """What the judge is told of a task, an answer and the like; no order counts."""
+    return json.dumps(json.loads(data(parts)), sort_keys=True)
+
+
+def calls_of_judge(outcome: Outcome) -> list[ModelCalled]:
+    return [event for event in outcome.events if type(event) is ModelCalled and part_of_judge(event.at)]
 
 
 # -- how far it can be believed ---------------------------------------------------------------------------------------
@@ -305,5 +372,5 @@ def without_judge(outcome: Outcome) -> Outcome:
 
 def judging(outcome: Outcome) -> tuple[int, Usage]:
     """The judge's model calls in a run, and what they used."""
-    calls = [event for event in outcome.events if type(event) is ModelCalled and part_of_judge(event.at)]
+    calls = calls_of_judge(outcome)
     return len(calls), sum((call.usage for call in calls), Usage())

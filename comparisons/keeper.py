@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from loopworth.comparisons.comparison import Comparison
-from loopworth.comparisons.judge import without_judge
+from loopworth.comparisons.judge import UNREACHED, without_judge
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.tasks import Task
@@ -85,7 +85,8 @@ class Keeper:
 class StoreKeeper(Keeper):
     """Keeps every run in the store: its effects as they happen, its end and score when it ends.
 
-    A run that was under way when an earlier part of the comparison was killed goes on from its effects.
+    A run that was under way when an earlier part of the comparison was killed goes on from its effects, and so does one
+    whose judge could not be reached.
     """
 
     def __init__(self, store: Store, id: str, epoch: int, began: str) -> None:
@@ -111,7 +112,7 @@ class StoreKeeper(Keeper):
         self, scores = cls(store, id, epoch, shelf.run(id).began), shelf.scores(id)
         tasks, made, left = {task.id: task for task in comparison.tasks}, list[Trial](), dict[Planned, Left]()
         for one in shelf.trials(id):
-            if one.state == "done":
+            if ended(one, scores[one.id]):
                 outcome = shelf.outcome(one.id) or Outcome()
                 trace = comparison.trace(tasks[str(one.task)], outcome) if one.task in tasks else traced(outcome)
                 made.append(trial_of(one, scores[one.id], outcome, trace, keep))
@@ -158,6 +159,7 @@ class StoreKeeper(Keeper):
         usage = sum((trial.spent for trial in result.runs), Usage())
         state = "done" if result.finished else "unfinished"
         note = result.stopped or result.controls_stopped or ("interrupted" if result.interrupted else "")
+        note = note or ("the judge's endpoint failed" if result.unreached else "")
         self.store.end(self.id, self.epoch, state, note, usage, result.seconds)
 
 
@@ -274,6 +276,11 @@ def entry(id: str, due: Due, workflow: Compiled, input: dict[str, Any], file: st
         repeat=planned.repeat,
         attempt=attempt,
     )
+
+
+def ended(one: Kept, score: kept.Score) -> bool:
+    """Whether nothing of a run is left to be done: of one whose judge could not be reached that is to be asked."""
+    return one.state == "done" and one.exit is not None and not score.remark.startswith(UNREACHED)
 
 
 def due_of(one: Kept) -> Due:

@@ -1,4 +1,5 @@
-"""Runs that were already made: an arm that is a JSONL file of recordings, as `loopworth runs export` writes it."""
+"""Runs that were already made: an arm that is a JSONL file of recordings, as `loopworth runs export` writes it. What a
+judge said of them then is no part of them."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from loopworth.comparisons.judge import without_judge
 from loopworth.comparisons.tasks import Task
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.recording import Recording, read
@@ -35,7 +37,7 @@ def log(path: Path, tasks: Iterable[Task], arm: str, repeats: int) -> Log:
         runs = by_id.get(task.id) or next((r for n in names if (r := by_input.get(key(held(task, n))))), [])
         for repeat, one in enumerate(final(runs)[:repeats]):
             assert one.outcome is not None
-            found[task.id, repeat] = one.outcome
+            found[task.id, repeat] = without_judge(one.outcome)
     return found
 
 

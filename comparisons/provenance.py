@@ -20,7 +20,9 @@ from loopworth.runs.usage import Value
 
 if TYPE_CHECKING:
     from loopworth.comparisons.arms import Arm
+    from loopworth.comparisons.judge import Judge
     from loopworth.comparisons.result import Result
+    from loopworth.models.spec import ModelSpec
 
 Source = Literal["measured", "recorded", "estimated", "assumed"]
 ORDER: tuple[Source, ...] = ("measured", "recorded", "estimated", "assumed")
@@ -46,13 +48,20 @@ def sources(result: Result, arm: Arm) -> Sources:
     """Those of an arm's runs."""
     counts: Source = "recorded" if result.replayed or arm.log is not None else "measured"
     cut = any(trial.usage.estimated for trial in result.runs if trial.arm == arm.name)
-    return Sources(counts, weakest(counts, "estimated" if cut else counts), priced(arm))
+    return Sources(counts, weakest(counts, "estimated" if cut else counts), priced(arm.workflow.models.values()))
 
 
-def priced(arm: Arm) -> Source:
-    """Where the prices of an arm's models are from: its files, or a list of list prices; nothing is assumed of what is
-    not billed, nor of what a program says it cost."""
-    specs = [spec for spec in arm.workflow.models.values() if spec.provider not in FREE]
+def sources_of_judge(result: Result, judge: Judge) -> Sources:
+    """Those of what an LLM judge used, whatever it judged."""
+    counts: Source = "recorded" if result.replayed else "measured"
+    cut = any(trial.judging.estimated for trial in result.runs)
+    return Sources(counts, weakest(counts, "estimated" if cut else counts), priced([judge.model]))
+
+
+def priced(models: Iterable[ModelSpec]) -> Source:
+    """Where the prices of models are from: the files, or a list of list prices; nothing is assumed of what is not
+    billed, nor of what a program says it cost."""
+    specs = [spec for spec in models if spec.provider not in FREE]
     found: list[Source] = ["estimated" if spec.price is None else "assumed" for spec in specs]
     return weakest(*found)
 

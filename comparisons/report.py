@@ -20,7 +20,7 @@ from loopworth.comparisons.homogeneity import ChiSquare
 from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
 from loopworth.comparisons.judge import SPLIT, UNJUDGED, Agreement
 from loopworth.comparisons.pareto import Standing, standings
-from loopworth.comparisons.provenance import Sources, sources
+from loopworth.comparisons.provenance import Sources, sources, sources_of_judge
 from loopworth.comparisons.quantiles import latency, quantile
 from loopworth.comparisons.reliability import pass_shares
 from loopworth.comparisons.repeats import PROBES, shown_alike
@@ -117,7 +117,7 @@ class Judging(Value, frozen=True):
 
     Of `runs` that it judged it passed so many `split` in one order only, which are wrong, and gave no verdict on
     `unjudged`. `calls`, `tokens` and `usd` are its own, those on the labelled rows too, and in no arm's figures.
-    `doubt` says why no verdict rests on it.
+    `doubt` says why no verdict rests on it; `repeated` labelled rows are the same as others, and count for nothing.
     """
 
     model: str
@@ -130,6 +130,8 @@ class Judging(Value, frozen=True):
     tokens: int | None
     usd: float | None
     doubt: str
+    repeated: int = 0
+    sources: Sources = MEASURED
 
 
 class Level(Value, frozen=True):
@@ -229,6 +231,8 @@ def judged(result: Result) -> Judging | None:
         tokens=used.tokens,
         usd=used.usd,
         doubt=known.doubt,
+        repeated=judge.repeated,
+        sources=sources_of_judge(result, judge),
     )
 
 
@@ -470,6 +474,8 @@ def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
     if unjudged := [t.remark.removeprefix(UNJUDGED) for t in result.final if t.arm == arm.arm and t.unjudged]:
         n = len(unjudged)
         yield f"the judge gave no verdict on {n} of {planned}, counted apart as judge_error: {unjudged[0]}"
+        if result.id and not result.replayed and any(t.unreached for t in result.final if t.arm == arm.arm):
+            yield "where its endpoint failed, `loopworth compare … --resume` asks the judge again, and nobody else"
     for exit, n in arm.apart.items():
         if exit == "judge_error":
             continue

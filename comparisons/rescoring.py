@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Protocol
 
 import msgspec
@@ -12,11 +13,12 @@ import msgspec
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.control_phase import Phase, carried, wanted
-from loopworth.comparisons.judge import LABELS, ruling_in
+from loopworth.comparisons.judge import LABELS, asked_of, part_of_judge, ruling_in, was_judged, without_judge
 from loopworth.comparisons.keeper import due_of
 from loopworth.comparisons.repeats import missing
 from loopworth.comparisons.result import Result, believed, label_runs, settled
 from loopworth.comparisons.schedule import Planned, plan
+from loopworth.comparisons.sentences import counted
 from loopworth.comparisons.stopping import Stopping
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trial import Left, Trial, left_by, scored, tried
@@ -27,6 +29,10 @@ from loopworth.runs.outcome import Outcome
 from loopworth.runs.shelf import Shelf
 
 UNKEPT = Score()
+
+
+class RescoreFault(ValueError):
+    """What is kept cannot be scored anew; the text says why, and what can be done."""
 
 
 class Trials(Protocol):
@@ -42,9 +48,17 @@ class Trials(Protocol):
 def rescored(comparison: Comparison, shelf: Shelf, before: Kept) -> Result:
     """The kept trials of a comparison by the score, the prices and the rule that its file has now.
 
-    Arms that were not run have no figures; of the controls that are called for now those count that are kept.
+    Arms that were not run have no figures; of the controls that are called for now those count that are kept. Raises
+    RescoreFault where a judge would have to be asked.
     """
-    return folded(Again(comparison, shelf, before), before)
+    again = Again(comparison, shelf, before)
+    if why := again.unasked():
+        raise RescoreFault(
+            f"{before.id} cannot be rescored by this judge: {why}, and `rescore` asks no model\n"
+            f"    to have it judge these runs: `loopworth runs export {before.id} -o runs.jsonl`, and a comparison of\n"
+            "    arms that are {log: runs.jsonl}: `loopworth compare` then asks the judge, and nobody else"
+        )
+    return folded(again, before)
 
 
 def folded(again: Again, before: Kept) -> Result:
@@ -97,8 +111,7 @@ class Again:
                 continue
             (planned, attempt), before = due_of(one), self.scores[one.id]
             self.left[planned] = left_by(planned, outcome)
-            made = datetime.fromisoformat(one.began).timestamp()
-            outcome = repriced(outcome, {spec.name: spec for spec in arm.workflow.models.values()}, made)
+            outcome = self.repriced(one, outcome, arm.workflow.models.values())
             trial = self.trial(planned, self.tasks[planned.task], outcome, before, attempt)
             yield msgspec.structs.replace(trial, latency=before.latency)
 
@@ -106,18 +119,51 @@ class Again:
         """The runs of arms that are logs, which no store keeps."""
         for planned in order:
             outcome = (arms[planned.arm].log or {}).get((planned.task, planned.repeat))
-            if outcome is not None:
+            if outcome is not None and planned not in self.left:  # one that was judged is kept
                 self.left[planned] = left_by(planned, outcome)
                 yield self.trial(planned, self.tasks[planned.task], outcome)
 
     def labelled(self) -> Iterator[Trial]:
-        """What the judge said of the labelled rows that there are now."""
-        rows = () if self.comparison.panel is None else label_runs(self.comparison.panel)
+        """What the judge said of the labelled rows that there are now, wherever they stood then."""
+        panel = self.comparison.panel
+        if panel is None:
+            return
+        rows = {label.asks: planned for planned, label in zip(label_runs(panel), panel.labels, strict=True)}
         for one in self.labels:
-            planned, _ = due_of(one)
             outcome = self.shelf.outcome(one.id)
-            if outcome is not None and planned in rows:
-                yield tried(planned, outcome, ruling_in(outcome).score)
+            planned = None if outcome is None else rows.pop(asked_of(outcome), None)
+            if outcome is not None and planned is not None:
+                yield tried(planned, self.repriced(one, outcome), ruling_in(outcome).score)
+
+    def unasked(self) -> str:
+        """Why the judge that the file names now has not said what it says of these runs; "" where it has."""
+        panel = self.comparison.panel
+        if panel is None:
+            return ""
+        runs = [(task, one) for task, one in self.ended() if panel.wants(without_judge(one), task.expected)]
+        new = sum(not was_judged(outcome) for _, outcome in runs)
+        other = sum(not panel.asked_alike(outcome, task.fields, task.expected) for task, outcome in runs)
+        if new:
+            return f"no judge was asked about {new} of {counted(len(runs), 'run')}"
+        return f"{other} of {counted(len(runs), 'run')} were judged by another, or on other tasks" if other else ""
+
+    def ended(self) -> Iterator[tuple[Task, Outcome]]:
+        """What is kept of the arms that the file has now, and what their logs have."""
+        arms, kept = {arm.name: arm for arm in self.comparison.arms}, set[Planned]()
+        for one in self.kept:
+            if str(one.arm) in arms and (outcome := self.shelf.outcome(one.id)) is not None:
+                kept.add(due_of(one)[0])
+                yield self.tasks[str(one.task)], outcome
+        for name, arm in arms.items():
+            for (task, repeat), outcome in (arm.log or {}).items():
+                if Planned(name, task, repeat) not in kept:
+                    yield self.tasks[task], outcome
+
+    def repriced(self, one: Kept, outcome: Outcome, specs: Iterable[ModelSpec] = ()) -> Outcome:
+        """The outcome at the prices that the files have now, the judge's too."""
+        panel, made = self.comparison.panel, datetime.fromisoformat(one.began).timestamp()
+        judges = {} if panel is None else {panel.model.name: panel.model}
+        return repriced(outcome, {spec.name: spec for spec in specs}, made, judges)
 
     def trial(self, planned: Planned, task: Task, outcome: Outcome, before: Score = UNKEPT, attempt: int = 0) -> Trial:
         score = scored(outcome, lambda outcome: self.comparison.judge(task, outcome))
@@ -134,10 +180,16 @@ class Again:
         return dataclasses.replace(result, controls=tuple(found), verdict=carried(result, found))
 
 
-def repriced(outcome: Outcome, specs: Mapping[str, ModelSpec], made: float | None = None) -> Outcome:
-    """The outcome at the prices that the files have now for when it was `made` (seconds since 1970; else today); what a
-    model of another name cost stays."""
-    return msgspec.structs.replace(outcome, events=[priced(event, specs, made) for event in outcome.events])
+def repriced(
+    outcome: Outcome,
+    specs: Mapping[str, ModelSpec],
+    made: float | None = None,
+    judges: Mapping[str, ModelSpec] = MappingProxyType({}),
+) -> Outcome:
+    """The outcome at the prices that the files have now for when it was `made` (seconds since 1970; else today), its
+    judge's at those of `judges`; what a model of another name cost stays."""
+    events = [priced(one, judges if part_of_judge(one.at) else specs, made) for one in outcome.events]
+    return msgspec.structs.replace(outcome, events=events)
 
 
 def priced(event: AnyEvent, specs: Mapping[str, ModelSpec], made: float | None) -> AnyEvent:

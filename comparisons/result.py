@@ -93,7 +93,12 @@ class Result:
     @property
     def finished(self) -> bool:
         """Whether there is nothing to go on with."""
-        return self.whole and not self.controls_stopped
+        return self.whole and not self.controls_stopped and not self.unreached
+
+    @property
+    def unreached(self) -> int:
+        """How many runs and labelled rows the judge is still to be asked about, since its endpoint failed."""
+        return sum(trial.unreached for trial in self.runs)
 
     @property
     def runs(self) -> Iterator[Trial]:

@@ -17,6 +17,7 @@ from loopworth.comparisons.keeper import changed, due_of, trial_of
 from loopworth.comparisons.rescoring import Again, Trials, folded
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.trial import Trial, left_by
+from loopworth.models.spec import ModelSpec
 from loopworth.runs.kept import Kept, Score
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.recording import Recording
@@ -51,6 +52,9 @@ class AsKept(Again):
             self.left[planned] = left_by(planned, outcome)
             trace = self.comparison.trace(self.tasks[planned.task], outcome)
             yield trial_of(one, self.scores[one.id], outcome, trace, keep=True)
+
+    def repriced(self, one: Kept, outcome: Outcome, specs: Iterable[ModelSpec] = ()) -> Outcome:  # noqa: ARG002
+        return outcome
 
 
 def retold(comparison: Comparison, shelf: Trials, before: Kept) -> Result:

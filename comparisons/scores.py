@@ -455,6 +455,24 @@ def scorer(name: str, options: Mapping[str, Any] | str | None = None, base: Path
     return Bounded(Not(score) if name.startswith("not-") else score, own)
 
 
+def schemas() -> dict[str, Any]:
+    """The JSON Schema of the options of each score, written from what reads them."""
+    found = {}
+    for name in NAMES:
+        kind = KINDS.get(bare := name.removeprefix("not-"), Python)
+        _, parts = msgspec.json.schema_components([kind])
+        [options] = parts.values()
+        keys = {key: several(part) for key, part in options["properties"].items()}
+        described = {**options, "properties": keys}
+        found[name] = described if bare in KINDS else {"anyOf": [{"type": "string"}, described]}
+    return found
+
+
+def several(part: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an option; where it takes several texts, one alone will do (`listed`)."""
+    return {"anyOf": [part, {"type": "string"}]} if part.get("type") == "array" else part
+
+
 def called(name: str, options: Mapping[str, Any] | str, base: Path | None) -> Own:
     """The score that a user's function is."""
     options = {"function": options} if isinstance(options, str) else options

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field, GetJsonSchemaHandler
 
-from loopworth.comparisons.scores import NAMES
+from loopworth.comparisons.scores import NAMES, schemas
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.form import Builder, Form, Kind, Words
 from loopworth.workflows.spec import (
@@ -25,12 +25,20 @@ from loopworth.workflows.spec import (
 
 Share = Annotated[float, Field(ge=0, le=1)]
 JUDGE = "judge"
-EVERY_SCORE = {"enum": [*NAMES, JUDGE]}
-ScoreText = Annotated[
-    dict[str, Any] | Text,
-    Words("the name of a score, or {name: {options}}"),
-    WithJsonSchema({"anyOf": [EVERY_SCORE, {"type": "object", "propertyNames": EVERY_SCORE, "maxProperties": 1}]}),
-]
+
+
+class EveryScore:
+    """The JSON Schema of a score: the name of one that needs no options, or one with its options."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        options = {**schemas(), JUDGE: handler(Judge.__pydantic_core_schema__)}
+        alone = [name for name in NAMES if "anyOf" not in options[name]]
+        one = {"type": "object", "properties": options, "additionalProperties": False}
+        return {"anyOf": [{"enum": alone}, {**one, "minProperties": 1, "maxProperties": 1}]}
+
+
+ScoreText = Annotated[dict[str, Any] | Text, Words("the name of a score, or {name: {options}}"), EveryScore]
 Changes = Annotated[dict[str, Any], Kind("arguments"), Words("a mapping of dotted paths")]
 """Dotted path → what stands there instead; null removes."""
 

@@ -91,6 +91,8 @@ def judge_words(one: Judging) -> Iterable[str]:
         )
         of = f"{known.agreed}/{known.n} {100 * known.share:.0f} % (95 % interval {span(known.interval)} %)"
         yield f"{one.model} agrees with the labels on {of}{kappa}"
+    if one.repeated:
+        yield f"{counted(one.repeated, 'labelled row')} more, the same as another, counted for nothing"
     if known.unjudged:
         yield f"it gave no verdict on {counted(known.unjudged, 'labelled row')}"
     split = f"; {one.split} passed in one order only, which is wrong" if one.split else ""
@@ -459,8 +461,8 @@ def remarks(result: Result, found: Report) -> Iterable[Text]:
     ready = [f"{shown(name)} {duration(seconds)}" for name, seconds in waited.items()]
     if ready:
         yield Text(f"made ready before the clocks started: {', '.join(ready)}", style="dim")
-    if any(arm.billed for arm in found.arms):
-        unknown = sum(trial.usage.usd is None for trial in result.trials)
+    if any(arm.billed for arm in found.arms) or (found.judging is not None and found.judging.usd != 0):
+        unknown = sum(trial.spent.usd is None for trial in result.runs)
         more = f", and {counted(unknown, 'run')} of unknown cost" if unknown else ""
         yield Text(f"spent: ${result.usd:.4g}{more}")
     for spared in result.spared:

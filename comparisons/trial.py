@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from loopworth.comparisons.judge import UNJUDGED, judging, without_judge
+from loopworth.comparisons.judge import UNJUDGED, UNREACHED, judging, without_judge
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import FAILED, Score
 from loopworth.comparisons.trace import Trace
@@ -74,6 +74,11 @@ class Trial(Value, frozen=True):
     def unjudged(self) -> bool:
         """Whether the judge gave no verdict on it: an error of the judge's, which says nothing about the arm."""
         return self.right is None and self.remark.startswith(UNJUDGED)
+
+    @property
+    def unreached(self) -> bool:
+        """Whether that is because its endpoint failed: asked again, the judge may say something."""
+        return self.right is None and self.remark.startswith(UNREACHED)
 
     @property
     def spent(self) -> Usage:

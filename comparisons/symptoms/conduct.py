@@ -13,6 +13,7 @@ import msgspec
 from loopworth.agents.lines import first
 from loopworth.agents.repetition import canonical
 from loopworth.agents.submit import SUBMIT
+from loopworth.comparisons.judge import part_of_judge, without_judge
 from loopworth.comparisons.numerals import Notation, number_in
 from loopworth.comparisons.trace import leaves
 from loopworth.runs.events import Compacted, GuardTripped, ModelCalled, RouteTaken, Spoke, ToolCalled
@@ -101,9 +102,9 @@ class Conduct(Value, frozen=True):
 
 def conduct(recording: Recording) -> Conduct | None:
     """What a run did; None where it did not end."""
-    outcome, kept = recording.outcome, recording.kept
-    if outcome is None:
+    if recording.outcome is None:
         return None
+    outcome, kept = without_judge(recording.outcome), recording.kept
     asked = [event.at for event in outcome.events if type(event) is ModelCalled]
     return Conduct(
         id=kept.id,
@@ -190,8 +191,8 @@ def text(message: Message) -> str:
 def offered(recording: Recording) -> dict[str, str]:
     """The tools that the requests of a run offer, each with its description where the endpoint was told of it."""
     found: dict[str, str] = {}
-    for record in recording.records.values():
-        if record.kind == "model" and record.request.startswith(b"{"):
+    for id, record in recording.records.items():
+        if record.kind == "model" and not part_of_judge(id) and record.request.startswith(b"{"):
             request = json.loads(record.request)
             for tool in request.get("tools") or ():
                 function = tool.get("function") or {}

@@ -29,7 +29,7 @@ def rescore(
     from loopworth.cli.keeping import as_run
     from loopworth.comparisons.comparison import load
     from loopworth.comparisons.keeper import latest
-    from loopworth.comparisons.rescoring import rescored
+    from loopworth.comparisons.rescoring import RescoreFault, rescored
     from loopworth.runs.shelf import Shelf
 
     comparison, shelf = load(file), Shelf(store)
@@ -38,6 +38,8 @@ def rescore(
         raise UserFault(f"{id or file}: no such comparison is kept; `loopworth runs` lists them")
     try:
         raise typer.Exit(tell(rescored(as_run(comparison, before), shelf, before), require, as_json))
+    except RescoreFault as why:
+        raise UserFault(str(why)) from None
     finally:
         if comparison.own_score is not None:
             comparison.own_score.close()

@@ -93,7 +93,8 @@ def written(folder: pathlib.Path, endpoint: FakeEndpoint, labels: int) -> pathli
     tasks = [{"id": k, "q": f"word {k}", "a": f"word{k}", "expected": f"word{k}"} for k in range(N)]
     (folder / "tasks.jsonl").write_text("\n".join(map(json.dumps, tasks)), "utf-8")
     rows = [
-        {"q": "", "answer": "Yes" if k % 2 else "No", "expected": "yes", "right": bool(k % 2)} for k in range(labels)
+        {"q": f"row {k}", "answer": ["No", "Yes"][k % 2], "expected": "yes", "right": bool(k % 2)}
+        for k in range(labels)
     ]
     (folder / "labelled.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     named = "    labels: labelled.jsonl\n" if labels else ""
@@ -149,6 +150,18 @@ def test_without_enough_labels_there_is_no_verdict(
     assert {arm["token"] for arm in result["verdict"]["arms"]} == {"undecided"}
     assert "at least 20 labelled rows" in result["verdict"]["words"]
     assert "write `labels: labelled.jsonl` under `judge`" in result["verdict"]["words"]
+
+
+def test_a_labelled_row_counts_once(file: pathlib.Path, endpoint: FakeEndpoint) -> None:
+    """However often it is written: the judge is asked once, and 20 copies are not 20 rows."""
+    labels = file.with_name("labelled.jsonl")
+    rows = labels.read_text("utf-8").splitlines()
+    labels.write_text("\n".join(rows[:10] * 3), "utf-8")
+    result = found("compare", file)
+    assert (result["judge"]["agreement"]["n"], result["judge"]["repeated"]) == (10, 20)
+    assert len(endpoint.requests) == 2 * (2 * N + 10)
+    assert "it is known on 10 labelled rows" in result["verdict"]["words"]
+    assert "20 labelled rows more, the same as another" in " ".join(command("report", "last").stdout.split())
 
 
 def test_a_judge_that_passes_everything_decides_nothing(file: pathlib.Path, referee: Referee) -> None:
@@ -306,6 +319,8 @@ def test_agreement_is_what_was_counted(pairs: list[tuple[bool | None, bool]]) ->
         ("{judge: {model: nobody/x}}", "3:24  unknown provider"),
         ("{judge: {model: openai/x, labels: lost.jsonl}}", "there is no file"),
         ("{judge: {model: openai/x, labels: bad.jsonl}}", "bad.jsonl:2:1  a labelled row has `answer`"),
+        ("{judge: {model: openai/x, labels: nan.jsonl}}", "nan.jsonl:1"),
+        ("{judge: {model: openai/x, labels: twice.jsonl}}", "twice.jsonl:3:1  the same row is in line 1, with another"),
         ("not-judge", "there is no score 'not-judge'"),
     ],
 )
@@ -314,6 +329,9 @@ def test_faults_of_a_judge_stand_where_they_are(file: pathlib.Path, written: str
     good = {"answer": "a", "expected": "b", "right": False}
     bad = {"answer": "a", "expected": "b", "right": "maybe"}
     file.with_name("bad.jsonl").write_text(f"{json.dumps(good)}\n{json.dumps(bad)}\n", "utf-8")
+    file.with_name("nan.jsonl").write_text(json.dumps(good | {"answer": float("nan")}), "utf-8")
+    rows = (good | {"id": 1}, good | {"id": 2}, good | {"right": True})
+    file.with_name("twice.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     arms = "arms:\n  a: {workflow: p.yaml}\n"
     file.write_text(f"comparison: c\ntasks: tasks.jsonl\nscore: {written}\n{arms}", "utf-8")
     done = command("check", file)
