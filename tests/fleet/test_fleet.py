@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import pickle
-import re
 import time
 from collections import Counter
 from contextlib import closing
@@ -18,40 +17,18 @@ import pytest
 
 from loopworth.comparisons.comparison import load
 from loopworth.comparisons.execution import compare
-from loopworth.comparisons.export import to_json
 from loopworth.comparisons.progress import Progress
 from loopworth.comparisons.result import Result
 from loopworth.runs.database import StoreFault
 from loopworth.runs.home import home
 from loopworth.runs.shelf import Shelf
 from tests.fleet.hosts import KEYED, Host, Sent, asking, fleet, runs_done, written
-from tests.fleet.turnstile import PATIENCE, Turnstile, first
+from tests.fleet.sameness import timeless, told
+from tests.fleet.turnstile import PATIENCE, Turnstile, first, questions
 
-TIMES = {
-    "began", "ended", "seconds", "latency", "queued", "prepared_seconds", "p50", "p95", "time", "time_median",
-    "seconds_median",
-}  # fmt: skip
-"""The fields of a document that are times."""
 ACTIVE = ["PENDING", "ENQUEUED", "DELAYED"]
 UNDER_WAY = 16
 """Runs that two workers have under way at an endpoint of as many calls."""
-
-
-def timeless(value: Any) -> Any:
-    """A document without what is a time."""
-    if isinstance(value, dict):
-        return {name: timeless(part) for name, part in value.items() if name not in TIMES}
-    if isinstance(value, list):
-        return [timeless(part) for part in value]
-    return re.sub(r"[\d.]+ s\b", "… s", value) if isinstance(value, str) else value
-
-
-def told(result: Result) -> dict[str, Any]:
-    """A result as JSON, its trials in the planned order: in which they ended is a time too."""
-    found: dict[str, Any] = json.loads(to_json(result))
-    place = {(one.arm, one.task, one.repeat): n for n, one in enumerate(result.order)}
-    found["trials"].sort(key=lambda one: (place[one["arm"], one["task"], one["repeat"]], one["attempt"]))
-    return found
 
 
 def of_comparison(store: str, id: str, status: list[str]) -> list[str]:
@@ -100,11 +77,6 @@ def test_a_worker_that_is_killed_loses_nothing(postgres: str, project: pathlib.P
     assert len(shelf.trials(sent.id)) == len(shelf.scores(sent.id)) == 200
     asked = Counter(questions(turnstile))
     assert asked == Counter(f"killed {i}" for i in range(200)) + Counter(question for question, _ in turnstile.dropped)
-
-
-def questions(turnstile: Turnstile) -> list[str]:
-    """All that it was asked, in the order in which it came."""
-    return [received.body["messages"][-1]["content"] for received in turnstile.requests]
 
 
 def test_a_submitter_that_is_interrupted_leaves_the_workers_idle(

@@ -70,3 +70,8 @@ def first(n: int) -> Callable[[str], bool]:
     """Lets so many questions through."""
     left = iter(range(n))
     return lambda question: next(left, None) is not None
+
+
+def questions(fake: FakeEndpoint) -> list[str]:
+    """All that an endpoint was asked, in the order in which it came."""
+    return [received.body["messages"][-1]["content"] for received in fake.requests]
