@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+from math import inf, isfinite
 from typing import Any, TypeAlias
 
 import altair as alt
+from rich.cells import cell_len, set_cell_size
 
 from loopworth.comparisons.pages.disagreements import final
 from loopworth.comparisons.pages.tables import Found
@@ -26,8 +29,9 @@ COLOURS = ["#2f7fd8", "#c9610c", "#1b9068", "#b4519f", "#8d7a14", "#6c6ad6", "#c
 """At least 3 : 1 against white and against the dark page."""
 WIDTH = 520
 MOST_TICKS = 12
-LONGEST = 40
-"""Characters of a name in a chart."""
+LONGEST, SHORT = 40, 24
+"""Columns of a name in a chart, and of one that stands in a label beside other words. Charts cut nothing themselves:
+they would cut a character in two."""
 
 
 def charts(found: Found) -> dict[str, alt.TopLevelMixin]:
@@ -75,9 +79,9 @@ def styled(chart: Any) -> Any:
     return (
         chart.configure(background="transparent", aria=False)
         .configure_view(stroke=None)
-        .configure_axis(**ink, **lines, labelLimit=240, labelFontSize=12, titleFontSize=12, titleFontWeight="normal")
-        .configure_legend(**ink, labelLimit=240, labelFontSize=12, orient="bottom", columns=2, symbolStrokeWidth=2)
-        .configure_header(**ink, labelFontSize=12, labelLimit=240)
+        .configure_axis(**ink, **lines, labelLimit=0, labelFontSize=12, titleFontSize=12, titleFontWeight="normal")
+        .configure_legend(**ink, labelLimit=0, labelFontSize=12, orient="bottom", columns=2, symbolStrokeWidth=2)
+        .configure_header(**ink, labelFontSize=12, labelLimit=0)
     )
 
 
@@ -92,12 +96,22 @@ def colour(found: Found, field: str = "arm") -> alt.Color:
     return alt.Color(field, type="nominal", title=None, scale=scale)
 
 
-def named(arm: str, found: Found) -> str:
-    """An arm's name as a chart shows it: cut, and told apart from another that is cut to the same."""
-    names = [one["arm"] for one in found["arms"]]
-    short = shown(arm, LONGEST)
-    alike = [name for name in names if shown(name, LONGEST) == short]
-    return short if len(alike) == 1 else f"{short} ({names.index(arm) + 1})"
+def named(arm: str, found: Found, most: int = LONGEST) -> str:
+    """An arm's name as a chart shows it."""
+    return labels((one["arm"] for one in found["arms"]), most)[arm]
+
+
+def labels(texts: Iterable[str], most: int = LONGEST) -> dict[str, str]:
+    """Texts as a chart shows them: cut, and told apart from others that are cut to the same."""
+    short = {text: cut(text, most) for text in texts}
+    times = Counter(short.values())
+    return {text: said if times[said] == 1 else f"{said} ({k})" for k, (text, said) in enumerate(short.items(), 1)}
+
+
+def cut(text: object, most: int = LONGEST) -> str:
+    """A text on one line, in so many columns: a character may take up two, or none."""
+    line = shown(text, 4 * most)
+    return line if cell_len(line) <= most else f"{set_cell_size(line, most - 1).rstrip()}…"
 
 
 # -- the charts -------------------------------------------------------------------------------------------------------
@@ -107,7 +121,7 @@ def forest(found: Found) -> Any:
     """The paired differences with their intervals, beside no gain (solid) and the smallest worth having (dashed)."""
     rows = [
         {
-            "pair": f"{named(one['arm'], found)} against {named(one['against'], found)}",
+            "pair": f"{named(one['arm'], found, SHORT)} against {named(one['against'], found, SHORT)}",
             "arm": named(one["arm"], found),
             "gain": one["difference"],
             "low": one["interval"][0],
@@ -168,8 +182,9 @@ def share_axis(field: str) -> alt.Y:
 
 def decay(found: Found) -> Any:
     """Accuracy by level, with its interval."""
+    known = labels(one["level"] for one in found.get("levels", ()))
     rows = [
-        {"arm": named(one["arm"], found), "level": level(one["level"]), **share(one["accuracy"])}
+        {"arm": named(one["arm"], found), "level": level(one["level"], known), **share(one["accuracy"])}
         for one in found.get("levels", ())
         if one["accuracy"]["interval"] is not None
     ]
@@ -179,7 +194,7 @@ def decay(found: Found) -> Any:
     at: list[Any] = sorted({row["level"] for row in rows}) if numbers else []
     axis = alt.Axis(values=at) if 0 < len(at) <= MOST_TICKS else alt.Axis()
     rows = aside(rows, found) if numbers else [{**row, "level": str(row["level"])} for row in rows]
-    title = shown(found["group_by"], LONGEST)
+    title = cut(found["group_by"])
     x = alt.X("level", type="quantitative" if numbers else "ordinal", title=title, sort=None, axis=axis)
     x = x.scale(zero=False, padding=20) if numbers else x
     base = alt.Chart(data(rows)).encode(x=x, color=colour(found))
@@ -199,17 +214,19 @@ def aside(rows: Rows, found: Found) -> Rows:
     return [{**row, "level": row["level"] + apart * (names.index(row["arm"]) - middle)} for row in rows]
 
 
-def level(text: str) -> float | str:
+def level(text: str, known: Mapping[str, str]) -> float | str:
+    """A level's number, or its text as a chart shows it."""
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
-        return shown(text, LONGEST)
+        number = inf
+    return number if isfinite(number) else known[text]
 
 
 def ends(found: Found) -> Any:
     """How many runs of each arm ended how, and were right, wrong, or counted apart."""
     rows = [
-        {"end": f"{named(one['arm'], found)}: {one['exit']}", "was": was, "order": place, "runs": n}
+        {"end": f"{named(one['arm'], found, SHORT)}: {cut(one['exit'], SHORT)}", "was": was, "order": place, "runs": n}
         for one in found["ends"]
         for place, (was, n) in enumerate(parts(one))
         if n

@@ -12,7 +12,9 @@ from loopworth.runs.steps import arguments
 
 WORD = "[a-zA-Z0-9]"
 MARKUP = re.compile(
-    rf"[\\`*\[\]<>&#|~$@]|(?<!{WORD})_|_(?!{WORD})|:(?=//)|(?<=www)\.|^[-+=](?=[-+=\s]|$)|^\d+(?=[.)]\s)", re.IGNORECASE
+    rf"[\\`*\[\]<>&#|~$@]|(?<!{WORD})_|_(?!{WORD})|:(?=//)|(?<=www)\.|^[-+=](?=[-+=\s]|$)|^\d+(?=[.)]\s)"
+    r"|(?<=\bgh)-(?=\d)",
+    re.IGNORECASE,
 )
 """What may be read as markup, as a name to be notified, or as a link."""
 MOST_PAIRS, CUT = 20, 80
@@ -70,14 +72,15 @@ def text(words: object) -> str:
 
 
 def spelled(found: re.Match[str]) -> str:
-    """A sign by its number; a name after @ or a number after # is then no mention."""
+    """A sign by its number; a name after @, or a number after # or GH-, is then no mention."""
     sign, rest = found[0][0], found[0][1:]
-    return f"&#{ord(sign)};{'<!-- -->' * (sign in '@#')}{rest}"
+    mention = sign in "@#" or (sign == "-" and found.start() > 0)
+    return f"&#{ord(sign)};{'<!-- -->' * mention}{rest}"
 
 
 def grid(table: Table) -> Iterator[str]:
     if table.rows:
-        yield row(table.head)
+        yield row(map(text, table.head))
         yield row("---" if place < table.left else "---:" for place in range(len(table.head)))
         yield from (row(map(text, cells)) for cells in table.rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 from typing import Any
@@ -9,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from loopworth.comparisons.pages.charts import charts, inline, png, svg
+from loopworth.comparisons.pages.charts import charts, inline, labels, png, svg
 from tests.comparisons.reported import hostile
 
 DRAWN = ("svg", "g", "path", "line", "text", "rect", "defs", "clipPath", "tspan")
@@ -49,6 +50,36 @@ def test_a_chart_takes_the_colours_of_its_page(drawn: dict[str, Any]) -> None:
 
 def test_a_chart_is_a_picture_too(drawn: dict[str, Any]) -> None:
     assert png(drawn["differences"]).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("long", ["\U0001f98a" * 90, "\u9f8d" * 90, "W" * 90, "a" + "\u0301" * 90], ids=range(4))
+def test_a_level_is_told_apart_however_it_is_cut(found: dict[str, Any], long: str) -> None:
+    """By whole characters, in columns."""
+    texts = told(found, [f"{long}{k}" for k in range(4)])
+    assert len({text for text in texts if text.startswith(long[:3])}) == 4
+
+
+def test_a_level_that_is_no_number_is_a_text(found: dict[str, Any]) -> None:
+    """Though Python takes it for one."""
+    assert told(found, ["nan", "inf", "1e999", "3"]) >= {"nan", "inf", "1e999", "3"}
+
+
+def told(found: dict[str, Any], levels: list[str]) -> set[str]:
+    """The texts of the chart of a comparison that has these levels."""
+    odd = copy.deepcopy(found)
+    for one in odd["levels"]:
+        one["level"] = levels[int(one["level"]) - 1]
+    root = ElementTree.fromstring(svg(charts(odd)["levels"]))
+    return {element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")}
+
+
+def test_names_are_cut_in_columns() -> None:
+    """A character may take up two, or none; two that are cut to the same have their number."""
+    assert labels(["\u9f8d" * 9, "short", "\u9f8d" * 8 + "x"], 11) == {
+        "\u9f8d" * 9: "\u9f8d" * 5 + "… (1)",
+        "short": "short",
+        "\u9f8d" * 8 + "x": "\u9f8d" * 5 + "… (3)",
+    }
 
 
 def test_what_is_unknown_has_no_chart(found: dict[str, Any]) -> None:

@@ -45,10 +45,17 @@ def test_disagreements_are_told_with_both_answers(made: str, tmp_path: Any) -> N
     assert "- and 5 more\n" in many
 
 
+def test_no_place_of_the_page_obeys_a_text(made: str) -> None:
+    """Neither a cell nor a sentence nor the name of a column, which a file of tasks may give."""
+    assert "<script" not in made
+    assert not {"\x1b", "\u202e"} & set(made)
+
+
 @pytest.mark.parametrize(
     ("said", "is_not"),
     [
         ("<script>", "<"), ("a | b", "|"), ("[x](javascript:y)", "["), ("@octocat did", "@"), ("see #12", "#1"),
+        ("see GH-12", "GH-1"),
         ("`code`", "`"), ("*bold*", "*"), ("_soft_", "_"), ("https://evil.example", "://"),
         ("www.evil.example", "www."),
         ("\x1b[2J", "\x1b"), ("two\nlines", "\n"), ("- item", "- "), ("1. item", "1."), ("&lt;", "&lt"),
@@ -57,6 +64,12 @@ def test_disagreements_are_told_with_both_answers(made: str, tmp_path: Any) -> N
 def test_no_text_is_markup(said: str, is_not: str) -> None:
     """Nothing bold, no link, nobody notified, no cell or line broken."""
     assert is_not not in text(said)
+
+
+@pytest.mark.parametrize("said", ["@octocat", "#12", "GH-12", "gh-12"])
+def test_a_mention_is_broken_up(said: str) -> None:
+    """What looks for mentions looks at the text of the page, where a sign that is spelled by its number is that sign."""
+    assert re.search(r"&#\d+;<!-- -->\w+$", text(said))
 
 
 @given(st.text(max_size=60))
