@@ -9,9 +9,9 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from math import inf, isfinite
+from math import isfinite
 from typing import Any, TypeAlias
 
 import altair as alt
@@ -182,9 +182,9 @@ def share_axis(field: str) -> alt.Y:
 
 def decay(found: Found) -> Any:
     """Accuracy by level, with its interval."""
-    known = labels(one["level"] for one in found.get("levels", ()))
+    known = levels([one["level"] for one in found.get("levels", ())])
     rows = [
-        {"arm": named(one["arm"], found), "level": level(one["level"], known), **share(one["accuracy"])}
+        {"arm": named(one["arm"], found), "level": known[one["level"]], **share(one["accuracy"])}
         for one in found.get("levels", ())
         if one["accuracy"]["interval"] is not None
     ]
@@ -193,7 +193,7 @@ def decay(found: Found) -> Any:
     numbers = all(isinstance(row["level"], float) for row in rows)
     at: list[Any] = sorted({row["level"] for row in rows}) if numbers else []
     axis = alt.Axis(values=at) if 0 < len(at) <= MOST_TICKS else alt.Axis()
-    rows = aside(rows, found) if numbers else [{**row, "level": str(row["level"])} for row in rows]
+    rows = aside(rows, found) if numbers else rows
     title = cut(found["group_by"])
     x = alt.X("level", type="quantitative" if numbers else "ordinal", title=title, sort=None, axis=axis)
     x = x.scale(zero=False, padding=20) if numbers else x
@@ -214,13 +214,13 @@ def aside(rows: Rows, found: Found) -> Rows:
     return [{**row, "level": row["level"] + apart * (names.index(row["arm"]) - middle)} for row in rows]
 
 
-def level(text: str, known: Mapping[str, str]) -> float | str:
-    """A level's number, or its text as a chart shows it."""
+def levels(texts: Sequence[str]) -> Mapping[str, float | str]:
+    """Each level's number, if all are numbers; else their texts as a chart shows them."""
     try:
-        number = float(text)
+        numbers = {text: float(text) for text in texts}
     except ValueError:
-        number = inf
-    return number if isfinite(number) else known[text]
+        numbers = {}
+    return numbers if numbers and all(map(isfinite, numbers.values())) else labels(texts)
 
 
 def ends(found: Found) -> Any:

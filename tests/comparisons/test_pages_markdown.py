@@ -68,7 +68,7 @@ def test_no_text_is_markup(said: str, is_not: str) -> None:
 
 @pytest.mark.parametrize("said", ["@octocat", "#12", "GH-12", "gh-12"])
 def test_a_mention_is_broken_up(said: str) -> None:
-    """What looks for mentions looks at the text of the page, where a sign that is spelled by its number is that sign."""
+    """What looks for mentions reads the page, where a sign that is spelled by its number is that sign."""
     assert re.search(r"&#\d+;<!-- -->\w+$", text(said))
 
 
