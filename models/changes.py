@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from hashlib import blake2b
 from typing import Any
 
 from loopworth.models.dialects.history import tools_called
@@ -127,6 +128,23 @@ def unique(messages: list[Message], _: str) -> list[Message]:
             message = {**message, "tool_call_id": now[id]}
         made.append(message)
     return made
+
+
+def shortened(messages: list[Message], name: str) -> list[Message]:
+    """The messages with ids of calls that are unique, short, and nothing but letters and digits: strict endpoints take
+    no other than their own."""
+    made = list[Message]()
+    for message in unique(messages, name):
+        if calls := message.get("tool_calls"):
+            message = {**message, "tool_calls": [{**call, "id": short(call["id"])} for call in calls]}
+        elif "tool_call_id" in message:
+            message = {**message, "tool_call_id": short(message["tool_call_id"])}
+        made.append(message)
+    return made
+
+
+def short(id: str) -> str:
+    return blake2b(id.encode("utf-8", "replace"), digest_size=5).hexdigest()[:9]
 
 
 def joined(*contents: Any) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from loopworth.models import changes
 from loopworth.models.changes import RENAMED, SCHEMAS, Body
-from loopworth.models.errors import ALTERNATING, NO_SYSTEM, Trouble
+from loopworth.models.errors import ALTERNATING, NO_SUCH_ID, NO_SYSTEM, Trouble
 from loopworth.runs.message import Message
 from loopworth.runs.usage import Value
 
@@ -55,6 +55,7 @@ OF_MESSAGES: dict[str, tuple[Callable[[list[Message], str], list[Message]], str]
     "merge": (changes.merged, "wants roles to alternate: {name} of one role were joined"),
     "bridge": (changes.bridged, "wants the model to speak after a result: an empty word of its own was put there"),
     "number": (changes.unique, "wants {name} to be unique: those that come again were numbered"),
+    "shorten": (changes.shortened, "wants {name} in another form: each was sent as nine letters and digits"),
     "fill": (changes.filled, "wants {name} in every message: an empty one was sent where there is none"),
     "blank": (changes.unblanked, "takes no empty {name}: it was sent as …, or not at all beside calls"),
 }
@@ -116,6 +117,8 @@ def asked(found: Trouble, body: Body) -> Iterator[Concession]:
         yield Concession("bridge", "messages")
     if NOT_UNIQUE.search(found.message):
         yield Concession("number", "ids of calls")
+    if NO_SUCH_ID.search(found.message):
+        yield Concession("shorten", "ids of calls")
     if WITHOUT_TOOLS.search(found.message):
         yield Concession("declare", "tools")
     if found.code not in UNSUPPORTED and not UNSUPPORTED_WORDS.search(found.message):

@@ -43,16 +43,9 @@ class Trouble(Value, frozen=True):
         return f"{status}{code}{': ' if self.message else ''}{self.message}"
 
 
-FILTER_CODES = {
-    "1301",  # Zhipu's
-    "content_filter",
-    "contentfilter",
-    "content_filtered",
-    "content_policy_violation",
-    "data_inspection_failed",
-    "moderation_blocked",
-    "responsibleaipolicyviolation",
-}
+FILTER_CODES = re.compile(
+    r"1301|content_?filter(ed)?|\w*policy_?violation|data_inspection_failed|moderation_blocked"  # 1301 is Zhipu's
+)
 OVERFLOW_CODES = re.compile(
     r"context_(length|window|size)|prompt_too_long|exceed_context|input_too_long|string_above_max"
 )
@@ -78,7 +71,7 @@ REFUSALS = {
 }
 """What says, where there is no status to say it, that another attempt would end the same."""
 FILTER_WORDS = re.compile(
-    r"content (management |usage )?(policy|filter)|safety (system|filter|policy)|moderation|input was flagged"
+    r"content (management |usage )?(policy|filter)|safety (system|filter|policy)|\bmoderation\b|input was flagged"
     r"|(flagged|violat\w*)\b.{0,60}\bpolic",
     re.I,
 )
@@ -87,7 +80,9 @@ OVERFLOW_WORDS = re.compile(
     r"|(exceed|larger|longer|greater|too).{0,40}\bcontext|context\b.{0,40}\b(exceed|overflow|full)"
     r"|(prompt|inputs?|request|messages?)\b.{0,30}\btoo (long|large|many tokens)"
     r"|too many (input |prompt )?tokens\b(?! per)|(input|prompt) tokens?\b.{0,40}\b(above|exceed|over|limit|greater)"
-    r"|must have less than \d+ tokens|\btokens\b.{0,40}must be <=? ?\d",
+    r"|must have less than \d+ tokens|\btokens\b.{0,40}must be <=? ?\d"
+    r"|exceed\w* (the )?model('s)? token limit|(prompt|input) exceeds? (the )?max\w* length|range of input length"
+    r"|request payload size exceeds|reduce the length of the (messages|prompt|input)",
     re.I,
 )
 NO_SYSTEM = re.compile(
@@ -98,6 +93,10 @@ NO_SYSTEM = re.compile(
 ALTERNATING = re.compile(r"roles? must alternate|must alternate between|alternat\w+ (user|roles?)", re.I)
 UNKNOWN_PARAMETER = re.compile(r"unsupported param", re.I)
 """What a template, or a server that checks late, says under a status of its own failure: it will never take this."""
+NO_SUCH_ID = re.compile(
+    r"(tool.?(call|use).{0,20}\bid\b|tool_?(call|use)_?id\b).{0,160}(length|pattern|characters|a-z)", re.I | re.S
+)
+"""What is said of a call's id that has another form than the endpoint gives them: it is never too long a prompt."""
 BROKEN_OFF = {"error", "abort", "aborted", "cancelled", "canceled", "timeout", "insufficient_system_resource"}
 """Finish reasons of a reply that the server gave up: half an answer, never to be taken for a whole one."""
 WORDED = (None, 400, 403, 413, 422, 500)
@@ -204,8 +203,10 @@ def plain(body: Any) -> str:
 
 def kind_of(status: int | None, codes: list[str], message: str) -> Kind:
     """The class of an error. What code or type settles is never undone by wording."""
-    if any(code in FILTER_CODES for code in codes):
+    if any(FILTER_CODES.fullmatch(code) for code in codes):
         return "content_filter"
+    if NO_SUCH_ID.search(message):
+        return by_status(status, hurried=False)
     if any(OVERFLOW_CODES.search(code) for code in codes):
         return "context_overflow"
     if any(code in FINAL_CODES for code in codes):

@@ -49,7 +49,7 @@ def read(body: dict[str, Any], limit: int | None = None, turn: int = 0) -> Reply
     `limit` is the most output tokens that were asked for; `turn` makes the ids of calls without one unlike those of
     other turns.
     """
-    choice = body["choices"][0]
+    choice = first_choice(body["choices"])
     wire = choice.get("message")
     message, calls = told(wire if isinstance(wire, dict) else {}, turn)
     text = content_text(message.get("content"))
@@ -62,6 +62,24 @@ def read(body: dict[str, Any], limit: int | None = None, turn: int = 0) -> Reply
     elif calls and limit is not None and usage.output is not None and usage.output >= limit:
         calls[-1] = ToolCall(calls[-1].id, calls[-1].tool, calls[-1].arguments, probably_cut(limit))
     return Reply(message, tuple(calls), text, finish, usage, note=note)
+
+
+def first_choice(choices: list[Any]) -> dict[str, Any]:
+    """The choice that is read: one is asked for. Some endpoints put what was said into one and the calls into another.
+
+    Such a one has the same place or none, or the first says that it calls; others are a second answer to the question.
+    """
+    first, *others = (choice for choice in choices if isinstance(choice, dict))
+    message = first.get("message")
+    if not isinstance(message, dict) or message.get("tool_calls"):
+        return first
+    calls = FINISHES.get(str(first.get("finish_reason") or "").lower()) == "tool_calls"
+    for other in others:
+        more = other.get("message") if calls or other.get("index") in (None, first.get("index")) else None
+        if isinstance(more, dict) and more.get("tool_calls"):
+            parted = {"content": message.get("content") or more.get("content"), "tool_calls": more["tool_calls"]}
+            return {**first, "message": message | parted, "finish_reason": other.get("finish_reason")}
+    return first
 
 
 def told(wire: dict[str, Any], turn: int) -> tuple[Message, list[ToolCall]]:

@@ -355,6 +355,37 @@ def test_tools_of_the_history_are_named_where_an_endpoint_wants_them(message: st
 
 
 @pytest.mark.parametrize(
+    "error",
+    [
+        words("Tool call id was call_1_0 but must be a-z, A-Z, 0-9, with a length of 9."),
+        words(
+            "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40.",
+            code="string_above_max_length",
+            param="messages[1].tool_calls[0].id",
+        ),
+        words("Value 'a:1' at 'toolUse.toolUseId' failed: Member must satisfy regular expression pattern: [a-z]+"),
+    ],
+)
+def test_ids_are_sent_in_a_form_that_any_endpoint_takes(error: dict[str, Any]) -> None:
+    """Mistral wants nine letters and digits, OpenAI at most forty: it is no prompt that is too long. A call and its
+    result stay together, and two calls stay two."""
+
+    def turn(id: str) -> list[dict[str, Any]]:
+        call = {"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        return [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": id, "content": ""}]
+
+    history = {"model": "m", "messages": [user("hi"), *turn("call_1_0"), *turn("x" * 300), *turn("call_1_0")]}
+    change = asked(400, error, history)
+    assert change == Concession("shorten", "ids of calls")
+    made = change.changed(history)
+    ids = [m["tool_calls"][0]["id"] for m in made["messages"] if "tool_calls" in m]
+    assert [m["tool_call_id"] for m in made["messages"] if "tool_call_id" in m] == ids
+    assert len(set(ids)) == 3
+    assert all(len(id) == 9 and id.isalnum() and id.isascii() for id in ids)
+    assert asked(400, error, made, change) is None
+
+
+@pytest.mark.parametrize(
     "message",
     [
         "messages.1.content.1: tool_use ids must be unique",

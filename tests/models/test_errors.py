@@ -83,6 +83,7 @@ def test_the_message_is_found_in_every_shape(status: int, body: Any, message: st
         error(message="The response was filtered due to our content management policy", code=None),
         error(message="Your prompt was flagged as potentially violating our usage policy", code="invalid_prompt"),
         error(message="sensitive", code="1301"),
+        error(message="flagged", code="cyber_policy_violation"),
     ],
 )
 def test_a_content_filter_is_known_by_its_code(body: dict[str, Any]) -> None:
@@ -115,6 +116,12 @@ def test_a_content_filter_names_the_category() -> None:
         (413, "Payload Too Large"),
         (422, {"error": "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000"}),
         (422, error(message="`inputs` tokens + `max_new_tokens` must be <= 4097. Given: 5000 `inputs` tokens")),
+        (400, error(message="Please reduce the length of the messages or completion.")),
+        (400, error(message="Invalid request: Your request exceeded model token limit: 8192")),
+        (400, error(message="Prompt exceeds max length")),
+        (400, error(message="Range of input length should be [1, 30720]")),
+        (400, error(message="Request payload size exceeds the limit: 20971520 bytes.")),
+        (400, error(code="string_above_max_length", message="Invalid 'messages[0].content': string too long.")),
     ],
 )
 def test_a_context_overflow_is_one_class(status: int, body: Any) -> None:
@@ -132,6 +139,8 @@ def test_a_context_overflow_is_one_class(status: int, body: Any) -> None:
         (429, error(message="prompt is too long for your tier, context length"), "busy"),
         (413, error(code="rate_limit_exceeded", message="Request too large on tokens per minute"), "refused"),
         (429, error(code="insufficient_quota", message="check your plan"), "refused"),
+        (400, error(code="invalid_value", message="tools.0: the name 'moderation_tool' is invalid"), "refused"),
+        (400, error(message="You exceeded your daily token limit"), "refused"),
     ],
 )
 def test_wording_does_not_overrule_a_code_or_a_status(status: int, body: Any, kind: str) -> None:
