@@ -97,7 +97,7 @@ class Exchange:
 
     def failed(self, status: int, found: Trouble) -> Trouble:
         """An answer that is trouble; had the model been at work, what it used is unknown."""
-        began = self.incoming is not None and self.incoming.began and found.kind != "content_filter"
+        began = self.incoming is not None and self.incoming.began and status < 400 and found.kind != "content_filter"
         self.note(status, found.words, began)
         return found
 
@@ -345,6 +345,8 @@ def cause_of(chain: list[BaseException], seconds: float) -> tuple[str, str]:
     if any(isinstance(e, TimeoutError) for e in chain):
         return "timeout", f"none came within {seconds:g} s"
     said = (" ".join(str(e).split()) for e in (*chain[1:], chain[0]))
-    words = next(filter(None, said), type(chain[-1]).__name__)
+    words = next(filter(None, said), "")
+    if not words or words.startswith("<"):  # an object of the library's own, which says nothing
+        words = type(chain[-1]).__name__
     refused = any(isinstance(e, ConnectionRefusedError) for e in chain)
     return "", "connection refused" if refused else hide(words)[:300]

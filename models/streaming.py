@@ -66,8 +66,8 @@ class Lines:
 class Incoming:
     """One answer on its way in: `feed` it packets, then take its `body`. Raises nothing but `TooLong`.
 
-    `began` says whether a streamed reply did, so that the model was at work; `whole` whether the end of the reply came,
-    so that nothing is missing if the connection breaks now.
+    `began` says whether a streamed reply did, or a body broke off, so that the model was at work; `whole` whether the
+    end of the reply came, so that nothing is missing if the connection breaks now.
     """
 
     def __init__(self, gathering: Gathering) -> None:
@@ -78,13 +78,13 @@ class Incoming:
         self.kind = ""
         """`value`, `lines` or `events`; unknown before the first line."""
         self.name, self.data = "", list[bytes]()
-        self.ended = self.torn = self.lost = False
+        self.ended = self.torn = self.lost = self.half = False
         self.fault = ""
         self.only: dict[str, Any] | None = None
 
     @property
     def began(self) -> bool:
-        return self.gathering.spoke and self.streams
+        return self.half or (self.gathering.spoke and self.streams)
 
     @property
     def streams(self) -> bool:
@@ -119,6 +119,7 @@ class Incoming:
         try:
             return decode(content)
         except (ValueError, RecursionError):
+            self.half = content.lstrip().startswith(b"{")  # it told no length, and its end is that of the connection
             return content.decode("utf-8", "replace")
 
     def so_far(self) -> dict[str, Any]:

@@ -258,6 +258,23 @@ def test_a_lost_attempt_counts_what_it_may_have_used(never: threading.Event) -> 
     assert reply.usage.usd == pytest.approx((20 + 2 * 55) / 1e6)
 
 
+def test_half_a_body_is_lost_however_its_end_is_told() -> None:
+    """Where the connection's end is the body's own, only the JSON shows that the model was cut off at work."""
+    half = HEAD + b"Content-Type: application/json\r\nConnection: close\r\n\r\n" + b'{"choices": [{"mess'
+    reply = ask(Answer(raw=half), said("whole"))
+    assert [(attempt.status, attempt.lost) for attempt in reply.attempts] == [(200, True), (200, False)]
+    assert reply.usage.estimated
+    failed = half.replace(b"200 OK", b"500 No")
+    assert [attempt.lost for attempt in ask(Answer(raw=failed), said("whole")).attempts] == [False, False]
+
+
+def test_a_break_amid_the_headers_is_told_in_words() -> None:
+    """The library's error holds an object of its own there."""
+    reply = ask(Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Ty"), said("whole"))
+    assert not reply.attempts[0].error.startswith("<")
+    assert reply.attempts[0].error
+
+
 def test_what_was_never_sent_or_refused_counts_nothing() -> None:
     """A busy server did not ask its model."""
     reply = ask(Answer(429, "no"), Answer(503, "no"), said("whole"))
