@@ -13,6 +13,8 @@ TIE = 1e-9
 """Score statistics this close count as equal, so that rounding never drops an outcome from the tail."""
 NEGLIGIBLE = 1e-14
 """Numbers of gains less likely than this are not looked into; their chance is added to p."""
+MOST_SUMMED = 1000
+"""Tosses of a coin whose chances are summed exactly; of more the sum takes long."""
 GRID, ROUNDS, KEPT = 80, 5, 3
 """The nuisance grid: its first number of points, how often it is looked at, and how many of its peaks are refined."""
 
@@ -24,11 +26,15 @@ def mcnemar_exact(b: int, c: int) -> float:
 
 def mcnemar_midp(b: int, c: int) -> float:
     """McNemar's test, two-sided, with the mid-p correction. Fagerland, Lydersen and Laake 2013, BMC MRM 13:91."""
-    return min(1.0, 2 * half_tail(b, c) - comb(b + c, b) / 2.0 ** (b + c))
+    return float(min(1.0, 2 * half_tail(b, c) - comb(b + c, b) / 2 ** (b + c)))
 
 
 def half_tail(b: int, c: int) -> float:
     """P(X <= min(b, c)) for a fair coin tossed b + c times."""
+    if b + c > MOST_SUMMED:
+        from scipy.special import bdtr  # scipy takes a while to load
+
+        return float(bdtr(min(b, c), b + c, 0.5))
     return float(sum(comb(b + c, k) for k in range(min(b, c) + 1)) / 2 ** (b + c))
 
 

@@ -256,8 +256,12 @@ def described(error: BaseException) -> str:
     """An error by its type and its own words, which may be none."""
     if isinstance(error, Unserialisable):
         return f"it returned {error}, which cannot be made plain data"
+    if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        return described(error.exceptions[0])  # a task group says only that something failed in it
     try:
         said = hide(readable(str(error))).strip()
     except Exception:
         said = ""
+    if isinstance(error, BaseExceptionGroup):
+        said = f"{said}: {'; '.join(described(inner) for inner in error.exceptions)}"
     return f"{type(error).__name__}: {said[:MOST_SAID]}" if said else f"{type(error).__name__} (without a message)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from math import comb
+from math import comb, erfc
 
 import numpy as np
 import pytest
@@ -79,6 +79,15 @@ def test_ties_alone_are_no_evidence_of_a_gain() -> None:
     assert exact_p(0, 0, 30, 0.0) == pytest.approx(1.0)
     assert exact_p(0, 0, 30, -0.1) == pytest.approx(0.9**30)
     assert mcnemar_exact(0, 0) == mcnemar_midp(0, 0) == 1.0
+
+
+@pytest.mark.parametrize("b", [1100, 50_000])
+def test_many_pairs_have_a_p_as_few_do(b: int) -> None:
+    """Counts beyond what a float's powers hold; checked against the normal limit."""
+    c = b - round(2 * (2 * b) ** 0.5)
+    exact, mid = mcnemar_exact(b, c), mcnemar_midp(b, c)
+    assert mid < exact
+    assert mid == pytest.approx(erfc((b - c) / (b + c) ** 0.5 / 2**0.5), rel=0.01)
 
 
 def test_no_pair_and_impossible_margins_have_an_answer() -> None:

@@ -51,7 +51,11 @@ class Mute(Exception):
         (GeneratorExit(), "t failed: GeneratorExit (without a message)"),
         (Mute(), "t failed: Mute (without a message)"),
         (RuntimeError("a\ud800"), "t failed: RuntimeError: a\ufffd"),
-        (ExceptionGroup("two", [ValueError("x")]), "t failed: ExceptionGroup: two (1 sub-exception)"),
+        (ExceptionGroup("a task group", [ExceptionGroup("inner", [ValueError("x")])]), "t failed: ValueError: x"),
+        (
+            ExceptionGroup("two", [ValueError("x"), Mute()]),
+            "t failed: ExceptionGroup: two (2 sub-exceptions): ValueError: x; Mute (without a message)",
+        ),
         (RuntimeError("x" * 5000), "t failed: RuntimeError: " + "x" * 2000),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
