@@ -305,8 +305,8 @@ def expire(store: Store, now: datetime | None = None, run: str | None = None) ->
     """Decide what has expired as its author said, in one run or in all of them."""
     now = now or moment()
     due = [one for one in waiting(store.shelf()) if expired(one, now) and run in (None, one.run) and not one.altered]
-    for one in due:
-        store.wait(store.submit(partial(run_out, approval=one), careful=True))
+    for entered in [store.submit(partial(run_out, approval=one), careful=True) for one in due]:
+        store.wait(entered)
     return due
 
 

@@ -19,11 +19,12 @@ from loopworth.models.doubts import Doubts
 from loopworth.runs import approvals
 from loopworth.runs.approvals import Approval
 from loopworth.runs.database import InUse, StoreFault
-from loopworth.runs.journal import Record
+from loopworth.runs.journal import Record, encode
 from loopworth.runs.kept import Kept, now
 from loopworth.runs.orphans import Orphan, orphans
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.parking import Parking
+from loopworth.runs.secrets import hide
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.usage import Value
 from loopworth.tools.arguments import ArgumentFault, parse
@@ -47,11 +48,22 @@ def begin(
     given: Sequence[str] | None = None,
 ) -> str:
     """Enter a run; nothing of it is made yet. `model` is what it was compiled with in the place of every other, `given`
-    are the models and tools that a program gives it, where that is known already."""
+    are the models and tools that a program gives it, where that is known already. A run of this `id` that is there
+    already is that run: raises ValueError where it is of another workflow or input, or where no run can have this id.
+    """
+    if id == "last":
+        raise ValueError("`last` means the newest run: give this one another id")
     made_of = source(compiled, model, given)
     file = str(Path(compiled.file).resolve()) if compiled.file else ""
     journal = store.begin(Kept(id or new_id(), "run", compiled.name, file, now(), input=input, source=made_of))
-    store.shelf()  # on the disk before anything is paid
+    there = store.shelf().run(journal.run)  # on the disk before anything is paid
+    if id and (there.kind, there.name, there.file, encode(there.input)) != (
+        "run",
+        compiled.name,
+        file,
+        encode(hide(input)),
+    ):
+        raise ValueError(f"there is a run {id} already, of another workflow or input: give this one an id of its own")
     return journal.run
 
 
@@ -72,6 +84,7 @@ async def go_on(
     where another process does so, or did since, Changed, Fenced, Diverged, and LookupError where there is nothing to go
     on with.
     """
+    id = unended(store, id).id
     outcome = await activation(store, id, compiled, models, wall, given, epoch, **live)
     while outcome.exit == "waiting" and not store.failed and id in approvals.ready(store.shelf()):
         try:
@@ -203,6 +216,8 @@ def schema_change(name: str, old: Mapping[str, Any] | None, new: Mapping[str, An
 
 def accepted(compiled: Compiled, tool: str, arguments: Any) -> dict[str, Any]:
     """A call's canonical arguments, past the schema and the allow-list of its tool. Raises approvals.Refused."""
+    if isinstance(arguments, str) and not arguments.strip().startswith("{"):
+        raise approvals.Refused(f"{tool} does not take these arguments: write all of them, as one JSON object")
     fault: ArgumentFault | None = None
     for one in (*compiled.tools.values(), *compiled.every):
         if one.name == tool:

@@ -140,7 +140,7 @@ class Activation:
         return await step.act(names, place)
 
     async def items(self, step: Step, place: Effects) -> list[Any]:
-        """One value per item, in order. After a failed item no new one starts."""
+        """One value per item, in order. After a failed item no new one starts; of writes none after one that waits."""
         assert step.each is not None
         items = step.each(self.names)
         if not isinstance(items, list):
@@ -155,6 +155,7 @@ class Activation:
                 try:
                     return await self.once(step, {**self.names, "item": item, "index": index}, places[index])
                 except Waiting:
+                    failed.extend([index] * step.writes)
                     raise
                 except Exception as end:
                     failed.append(index)

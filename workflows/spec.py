@@ -18,6 +18,8 @@ from loopworth.workflows.faults import Fault
 from loopworth.workflows.form import Form, Kind, Words
 from loopworth.workflows.types import Type, parse_type
 
+LONGEST = 876_000 * 3600.0
+"""Seconds that a duration may have: a hundred years, which every clock and calendar can add."""
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 VERSION = 1
 LATER = "is not in this version"
@@ -31,9 +33,10 @@ def seconds(text: Any) -> Any:
     if match is None:
         number = re.fullmatch(r"[0-9]+(\.[0-9]+)?", str(text))
         raise ValueError(f"{text!r} is not a duration | {f'write {text}s' if number else 'write 500ms, 5s, 2m or 24h'}")
-    if float(match[1]) == 0:
-        raise ValueError("a duration must be more than 0")
-    return float(match[1]) * UNITS[match[2]]
+    found = float(match[1]) * UNITS[match[2]]
+    if not 0 < found <= LONGEST:
+        raise ValueError(f"a duration must be {'at most 876000h' if found else 'more than 0'}")
+    return found
 
 
 def day(text: str) -> str:

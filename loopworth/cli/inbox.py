@@ -13,7 +13,7 @@ import typer
 
 from loopworth import front
 from loopworth.cli.durable import Durable, facts, line, told
-from loopworth.cli.status import FAILED, UserFault
+from loopworth.cli.status import DONE, FAILED, UserFault, of_exit
 from loopworth.cli.steps import steps
 from loopworth.cli.store import Place, gathered, open_store
 from loopworth.cli.terminal import complain, headed, output, shown, write_json
@@ -178,7 +178,8 @@ def sweep(
         except typer.Exit as end:
             complain(f"{run}: status {end.exit_code}")
         except (UserFault, WorkflowFault, Diverged, Fenced, OSError) as why:  # the others are gone on with
-            complain(f"{run}: {why}")
+            if Shelf(store).run(run).state != "done":  # else somebody was quicker
+                complain(f"{run}: {why}")
     for left in found.left:
         complain(f"{left.run}: {left.why}")
     if as_json:
@@ -252,27 +253,39 @@ def decided(
         came = entered(store, one, decision, arguments)
         if isinstance(came, Already):
             complain(str(came))
-            tell(store, one, as_json)
+            tell(store.shelf(), one, as_json)
             raise typer.Exit(FAILED)
         gone = came.approval.exit is not None or one.run in [orphan.run for orphan in orphans(store.shelf())]
         complain(f"{came.approval.name}: {decision.choice} by {decision.by}")
         if no_run or not gone:
-            tell(store, one, as_json)
+            tell(store.shelf(), one, as_json)
     command = f"loopworth run --durable --resume {one.run}"
     if not gone:
         complain(f"the run is under way, and takes this up; if its process is gone: {command}")
     elif no_run:
         complain(f"to go on with the run: {command}")
     else:
-        with suppress(InUse):  # a server that sweeps was quicker
-            Durable(one.run, place, as_json=as_json).go_on(one.run)
-        complain("another process goes on with the run already")
+        gone_on(one, place, as_json)
 
 
-def tell(store: Store, one: Approval, as_json: bool) -> None:
+def gone_on(one: Approval, place: str | None, as_json: bool) -> None:
+    """Go on with the run of a decision, unless somebody who sweeps was quicker; then its end so far is told."""
+    try:
+        Durable(one.run, place, as_json=as_json).go_on(one.run)
+    except (InUse, UserFault) as why:
+        kept = Shelf(place).run(one.run)
+        over = kept.exit if kept.state == "done" else None
+        if over is None and not isinstance(why, InUse):
+            raise
+        complain(f"another process goes on with the run: {over or 'it is under way'}")
+        tell(Shelf(place), one, as_json)
+        raise typer.Exit(DONE if over is None else of_exit(over)) from None
+
+
+def tell(shelf: Shelf, one: Approval, as_json: bool) -> None:
     """A question as it is now, where JSON is asked for and no run follows."""
     if as_json:
-        write_json(facts(approvals.found(store.shelf(), one.name)))
+        write_json(facts(approvals.found(shelf, one.name)))
 
 
 def entered(store: Store, one: Approval, decision: Decision, arguments: str | None) -> Came:

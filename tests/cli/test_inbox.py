@@ -13,10 +13,14 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+import typer
 from typer.testing import Result
 
+from loopworth.cli.inbox import gone_on
 from loopworth.cli.status import DONE, FAILED, FAULTY, WAITING
+from loopworth.runs import approvals
 from loopworth.runs.database import VERSION
+from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
 from tests.cli.kit import REFUNDS, ROOT, command, written
 
@@ -94,6 +98,8 @@ def test_edited_arguments_are_held_against_the_tool_before_they_count(folder: pa
     name = begun(folder)
     for words, says in (
         ("{", "JSON"),
+        ("", "write all of them, as one JSON object"),
+        ("null", "write all of them, as one JSON object"),
         ('{"who": "Bob"}', "amount"),
         ('{"who": "Eve", "amount": 3}', '"Eve" is not allowed'),
     ):
@@ -304,3 +310,16 @@ def test_a_patrol_goes_on_with_what_is_decided_until_it_is_told_to_end(folder: p
         assert process.wait(30) == DONE
     assert {f"going on with the run {run}\n", f"the run {run}: success\n"} < set(said)
     assert paid(folder) == ["Ann 250"]
+
+
+def test_a_decision_whose_run_another_process_has_is_no_fault(folder: pathlib.Path) -> None:
+    """Whoever sweeps may be quicker than who decided: the status is the run's, where it has ended by then."""
+    name = begun(folder)
+    with closing(Store()) as store, store.home.occupied(name.partition(".")[0]):
+        done = command("inbox", "approve", name)
+    assert (done.exit_code, paid(folder)) == (DONE, [])
+    assert "another process goes on with the run: it is under way" in done.stderr
+    assert command("inbox", "sweep").exit_code == DONE
+    with pytest.raises(typer.Exit) as end:
+        gone_on(approvals.found(Shelf(), name), None, as_json=False)
+    assert (end.value.exit_code, paid(folder)) == (DONE, ["Ann 250"])

@@ -147,3 +147,11 @@ def test_an_override_may_only_tighten_what_guards_a_tool(tmp_path, tools, said):
     (tmp_path / "a.yaml").write_text(text, "utf-8")
     found = [fault.what for fault in load(tmp_path / "a.yaml").faults if fault.line == 5]
     assert [said in what for what in found] == ([True] if said else [])
+
+
+@pytest.mark.parametrize(("text", "says"), [("99999999h", "at most 876000h"), ("0s", "more than 0")])
+def test_a_duration_is_one_that_a_calendar_can_add(text, says):
+    """A question that expires has a date."""
+    with pytest.raises(ValueError, match=says):
+        spec.seconds(text)
+    assert spec.seconds("876000h") == 876_000 * 3600

@@ -1,0 +1,119 @@
+"""What a run does while it waits, and under which id it is gone on with."""
+
+from __future__ import annotations
+
+import asyncio
+import pathlib
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import loopworth
+from loopworth.runs import approvals
+from loopworth.runs.approvals import Approval
+from loopworth.runs.home import home
+from loopworth.runs.journal import digest
+from loopworth.runs.outcome import Outcome
+from loopworth.runs.store import Store, new_id
+from loopworth.runs.world import Decision, Question
+from tests.durability.world import Place, Switch
+from tests.runs.storing import kept
+
+HEAD = """
+workflow: pays
+shape: pipeline
+input: {who: str}
+tools: {pay: {python: "till:pay", effect: irreversible, inline: true}}
+gate: {pay: {timeout: 1h}}
+"""
+TILL = '''
+def pay(who: str, amount: int) -> str:
+    """Pay."""
+'''
+EACH = '- {id: all, for_each: [1, 2, 3], call: pay, with: {who: "{{ who }}", amount: "{{ item }}"}}'
+ONE = '- {id: all, call: pay, with: {who: "{{ who }}", amount: 1}}'
+
+
+@pytest.fixture
+def store(place: str) -> Iterator[Store]:
+    made = Store(place)
+    yield made
+    made.close()
+
+
+class Till:
+    """A workflow that pays, and what it paid."""
+
+    def __init__(self, folder: pathlib.Path, store: Store, steps: str, head: str = HEAD) -> None:
+        (folder / "till.py").write_text(TILL)
+        self.file, self.store, self.paid = folder / "pays.yaml", store, list[int]()
+        self.file.write_text(f'{head}steps:\n  {steps}\nanswer: "{{{{ all }}}}"\n')
+
+    @property
+    def compiled(self) -> Any:
+        def pay(who: str, amount: int) -> str:
+            """Pay."""
+            self.paid.append(amount)
+            return f"{who} {amount}"
+
+        return loopworth.compile(self.file, tools={"pay": pay})
+
+    def begin(self, who: str = "Ann", id: str = "") -> str:
+        return loopworth.begin(self.store, self.compiled, {"who": who}, id=id)
+
+    def resume(self, id: str) -> Outcome:
+        return asyncio.run(loopworth.resume(self.store, id, self.compiled))
+
+    def waiting(self, id: str) -> list[Approval]:
+        return [one for one in approvals.of_run(self.store.shelf(), id) if one.state == "waiting"]
+
+    def decide(self, one: Approval, choice: Any) -> None:
+        approvals.decide(self.store, one.run, one.id, Decision(choice, "kim", note="no"))
+
+
+def test_writes_over_a_list_are_made_in_its_order_however_they_wait(tmp_path: pathlib.Path, store: Store) -> None:
+    """One that waits holds back those after it, as at a terminal: none is made before it, or past a no."""
+    till = Till(tmp_path, store, EACH)
+    id = till.begin()
+    for choice in ("approve", "reject"):
+        assert till.resume(id).exit == "waiting"
+        [one] = till.waiting(id)
+        till.decide(one, choice)
+    assert (till.resume(id).exit, till.paid) == ("rejected", [1])
+
+
+def test_a_run_is_gone_on_with_by_the_start_of_its_id(tmp_path: pathlib.Path, store: Store) -> None:
+    till = Till(tmp_path, store, ONE)
+    id = till.begin()
+    assert till.resume(id[:8]).exit == "waiting"
+    assert store.shelf().run(id).exit == "waiting"
+
+
+def test_an_id_is_of_one_run(tmp_path: pathlib.Path, store: Store) -> None:
+    """Entered again it is the same run; for another input, or as a name that means the newest, it is refused."""
+    till = Till(tmp_path, store, ONE)
+    id = f"mine-{new_id()}"
+    assert till.begin(id=id) == till.begin(id=id) == id
+    with pytest.raises(ValueError, match="id"):
+        till.begin("Bob", id)
+    with pytest.raises(ValueError, match="`last` means the newest run"):
+        till.begin(id="last")
+    assert store.shelf().run(id).input == {"who": "Ann"}
+
+
+def test_hundreds_that_expire_are_decided_in_few_commits(place: str) -> None:
+    """What waits for the disk waits together."""
+    switch = Switch()
+    store = Store(Place(home(place), switch))  # type: ignore[arg-type]  # it is one by its attributes
+    names = [new_id() for _ in range(300)]
+    question = Question("pay", {"amount": 1}, digest(["pay", {"amount": 1}]), timeout=60)
+    for name in names:
+        approvals.put(store, store.begin(kept(name, source={})).run, 1, "1/gate", question, approvals.moment())
+    store.shelf()
+    switch.passed.clear()
+    due = approvals.expire(store, approvals.moment() + timedelta(seconds=61))
+    store.close()
+    assert set(names) <= {one.run for one in due}
+    assert len(switch.passed) < 2 * len(names) / 10
