@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from loopworth.agents import written_call
+from loopworth.agents.proof import INSTEAD
 from loopworth.agents.speech import Read, empty
 from loopworth.agents.submit import SUBMIT, Answer, Output, Submit, Unreadable
 from loopworth.runs.message import Message, Reply, ToolCall
@@ -27,6 +29,7 @@ class Native:
         self.output = output
         self.submit = Submit(output) if finish == "submit" else None
         self.tools = (*(tool.wire for tool in tools), *([self.submit.wire] if self.submit else []))
+        self.names = [tool["function"]["name"] for tool in self.tools]
         text = output.schema.get("type") == "string"
         self.form = "" if text else f"Write nothing but JSON that fits this schema: {json.dumps(output.schema)}"
 
@@ -39,6 +42,8 @@ class Native:
         if not reply.text.strip():
             raise Stop("empty", None, empty(reply))
         said = self.answer(reply)
+        if (not self.form or isinstance(said, Unreadable)) and (tool := written_call.called(reply.text, self.names)):
+            return Unreadable(f"{READS_NOTHING}: {INSTEAD}" if reminded else WRITTEN.format(tool=tool))
         why = f"Give the final answer by calling the tool {SUBMIT}." if self.submit else ""
         if self.tools and reply.finish == "tool_calls":
             why = f"{CALLS_NOTHING} {why}".strip()
@@ -95,6 +100,8 @@ def legible(arguments: Any) -> bool:
     return True
 
 
+WRITTEN = "Your reply holds a call of {tool} as text, which nothing runs: call the tool, or give the answer."
+READS_NOTHING = "the calls of the model come as text, twice: its server does not read them"
 CALLS_NOTHING = "Your reply says that it calls a tool, and holds no call: call the tool, or give the answer."
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
