@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from math import exp, sqrt
+from math import exp, isfinite, sqrt
 from statistics import fmean, stdev
 from typing import Any
 
@@ -34,29 +35,40 @@ def ratio_of_means(numerator: Sequence[float], denominator: Sequence[float], con
 
 def ratio_of_means_bca(
     numerator: Sequence[float], denominator: Sequence[float], conf: float = 0.95, resamples: int = 9999, seed: int = 0
-) -> Interval:
-    """The same interval by a paired bootstrap (BCa), on request only: delta-t covers better at n = 25 to 100."""
+) -> Interval | None:
+    """The same interval by a paired bootstrap (BCa), on request only: delta-t covers better at n = 25 to 100.
+
+    None where `ratio_of_means` is, and where so much is 0 that an end has no finite value.
+    """
+    if ratio_of_means(numerator, denominator, conf) is None:
+        return None
     import numpy as np
 
     shares = {a / p for a, p in zip(numerator, denominator, strict=True) if p}
     if len(shares) == 1 and all(denominator):  # nothing varies, so that no resample differs
         return (ratio := shares.pop(), ratio)
-    from scipy.stats import bootstrap  # type: ignore[attr-defined]  # untyped; it takes a second to load
+    from scipy.stats import (  # type: ignore[attr-defined]  # untyped; it takes a second to load
+        DegenerateDataWarning,
+        bootstrap,
+    )
 
     def log_ratio(a: Any, p: Any, axis: int = -1) -> Any:
         return np.log(np.mean(a, axis=axis) / np.mean(p, axis=axis))
 
-    found = bootstrap(
-        (numerator, denominator),
-        log_ratio,
-        paired=True,
-        vectorized=True,
-        n_resamples=resamples,
-        confidence_level=conf,
-        method="BCa",
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    return (exp(float(found.low)), exp(float(found.high)))
+    with np.errstate(all="ignore"), warnings.catch_warnings():  # a resample of nothing but zeros has no ratio
+        warnings.simplefilter("ignore", DegenerateDataWarning)
+        found = bootstrap(
+            (numerator, denominator),
+            log_ratio,
+            paired=True,
+            vectorized=True,
+            n_resamples=resamples,
+            confidence_level=conf,
+            method="BCa",
+            rng=np.random.default_rng(seed),
+        ).confidence_interval
+    low, high = float(found.low), float(found.high)
+    return (exp(low), exp(high)) if isfinite(low) and isfinite(high) else None
 
 
 def cost_per_correct(cost: float, correct: float) -> float | None:

@@ -40,3 +40,12 @@ def test_cost_per_correct_answer_needs_one() -> None:
 def test_a_bootstrap_of_what_never_varies_is_a_point() -> None:
     """No resample differs: the ratio itself, and no warning."""
     assert ratio_of_means_bca([2.0, 4.0], [1.0, 2.0]) == (2.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("numerator", "denominator"),
+    [([], []), ([1.0], [2.0]), ([1.0, 2.0], [0.0, 0.0]), ([0.0, 0.0, 0.0], [1.0, 2.0, 1.0]), ([1, 2, 3], [0, 1, 0])],
+)
+def test_a_bootstrap_of_nothing_has_no_interval(numerator: list[float], denominator: list[float]) -> None:
+    """As without it, and where a resample may hold nothing but zeros: no warning, no infinity."""
+    assert ratio_of_means_bca(numerator, denominator) is None
