@@ -233,7 +233,8 @@ def decide(
     Edited arguments are not checked here: who decides knows the tool.
     """
     now = now or moment()
-    decision = hide(decision)
+    by = decision.by.encode("utf-8", "replace").decode()  # a name of another encoding, as a terminal may give one
+    decision = hide(msgspec.structs.replace(decision, by=by))
 
     def work(db: Database) -> Came:
         rows = db.execute(WHICH, (run, id)).fetchall()
@@ -263,6 +264,12 @@ def fitting(approval: Approval, decision: Decision) -> None:
         )
     if decision.choice not in approval.question.choices:
         raise Refused(f"{approval.name} offers {' or '.join(approval.question.choices)}, not {decision.choice}")
+
+
+def reasoned(decision: Decision) -> None:
+    """Raises Refused for a no without a reason, and an answer without words."""
+    if decision.choice in ("reject", "answer") and not decision.note.strip():
+        raise Refused("say why: the model reads it" if decision.choice == "reject" else "write the answer in words")
 
 
 def enter(db: Database, approval: Approval, decision: Decision, at: str) -> Came:

@@ -76,11 +76,13 @@ def entered(desk: Desk, one: Approval, form: dict[str, str]) -> approvals.Came:
     choice, note = form.get("choice", ""), form.get("note", "").strip()
     if choice not in CHOICES:
         raise Refusal(422, "Choose what is to be done.")
-    if choice in ("reject", "answer") and not note:
-        raise Refusal(422, "Say why: the model reads it." if choice == "reject" else "Write your answer.")
+    decision = Decision(cast(Any, choice), form.get("by", "").strip() or desk.by, note=note)
+    try:
+        approvals.reasoned(decision)
+    except Refused as why:
+        raise Refusal(422, f"{str(why).capitalize()}.") from None
     if form.get("hash") != one.hash:
         raise Refusal(409, "This was asked anew, about another call, since the page was made: look again.")
-    decision = Decision(cast(Any, choice), form.get("by", "").strip() or desk.by, note=note)
     arguments = form.get("arguments", "") if choice == "edit" else None
     try:
         with closing(Store(desk.home)) as store:

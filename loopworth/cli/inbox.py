@@ -291,6 +291,7 @@ def tell(shelf: Shelf, one: Approval, as_json: bool) -> None:
 def entered(store: Store, one: Approval, decision: Decision, arguments: str | None) -> Came:
     """What a decision came to; the arguments of an edit are held against the tool first. Raises UserFault."""
     try:
+        approvals.reasoned(decision)
         with told():
             return front.decide(store, one, decision, arguments)
     except Refused as why:

@@ -115,6 +115,7 @@ def test_a_rejection_wants_a_reason(folder: pathlib.Path) -> None:
     """The model reads it; the call is not made."""
     name = begun(folder)
     assert command("inbox", "reject", name).exit_code == FAULTY
+    assert "say why" in command("inbox", "reject", name, "--note", " ").stderr
     done = command("inbox", "reject", name, "--note", "not today")
     assert (done.exit_code, paid(folder)) == (DONE, [])
     assert "a person rejected this call: not today" in command("runs", "show", "last").stdout
@@ -148,6 +149,7 @@ def test_a_person_answers_in_their_own_words(folder: pathlib.Path) -> None:
     """What `ask_human` asks waits as well."""
     name = begun(folder, "human", "q")
     assert command("inbox", "approve", name).exit_code == FAULTY
+    assert "write the answer" in command("inbox", "answer", name, "").stderr
     assert command("inbox", "answer", name, "the blue one").exit_code == DONE
     assert "the blue one" in command("runs", "show", "last").stdout
 

@@ -13,7 +13,7 @@ from loopworth.runs.approvals import Already, Decided, decide, of_run
 from loopworth.runs.journal import digest
 from loopworth.runs.outcome import Waiting
 from loopworth.runs.parking import Parking
-from loopworth.runs.store import Store
+from loopworth.runs.store import Store, new_id
 from loopworth.runs.world import Decision, Question
 from tests.runs.storing import kept
 
@@ -47,3 +47,17 @@ def test_of_many_who_come_at_once_and_too_late_each_is_told_so(place: str) -> No
     store.close()
     assert came == [Already] * 40
     assert [ballot.by for ballot in asked.ballots] == ["first"] + ["late"] * 40
+
+
+def test_a_name_in_another_encoding_decides_as_any(place: str) -> None:
+    """A terminal may give halves of characters: they are kept as what can be, and nothing breaks down."""
+    store, run = Store(place), new_id()
+    question = Question("pay", {"note": "\0\ud800"}, digest(["pay", {"note": "\0\ud800"}]))
+    with pytest.raises(Waiting):
+        asyncio.run(Parking({}, store, store.begin(kept(run, source={}))).gate(question, "1/gate"))
+    assert isinstance(decide(store, run, "1/gate", Decision("reject", "k\udcffm\0", note="n\udcff\0")), Decided)
+    [asked] = of_run(store.shelf(), run)
+    store.close()
+    assert asked.decision is not None
+    assert (asked.decision.by[:3], asked.ballots[0].by[:3], asked.decision.note) == ("k?m", "k?m", "n\udcff\0")
+    assert not asked.altered
