@@ -394,11 +394,13 @@ def leveled(result: Result) -> Iterable[Level]:
     group = result.comparison.group_by
     if group is None or result.comparison.stop_early:
         return
-    of_task = {task.id: task.fields.get(group) for task in result.comparison.tasks}
-    for level in sorted(set(map(level_text, of_task.values())), key=level_key):
+    of_task = {task.id: level_text(task.fields.get(group)) for task in result.comparison.tasks}
+    runs: dict[tuple[str, str], list[Trial]] = {}
+    for run in result.final:
+        runs.setdefault((of_task[run.task], run.arm), []).append(run)
+    for level in sorted(set(of_task.values()), key=level_key):
         for arm in result.comparison.arms:
-            runs = [run for run in result.final if run.arm == arm.name and level_text(of_task[run.task]) == level]
-            yield Level(level, arm.name, figures(result, runs))
+            yield Level(level, arm.name, figures(result, runs.get((level, arm.name), [])))
 
 
 def level_text(value: Any) -> str:

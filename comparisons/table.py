@@ -20,6 +20,8 @@ from loopworth.runs.secrets import hide
 
 LONGEST = 400
 """Characters of one remark."""
+MOST_LEVELS = 60
+"""Levels of `group_by` that a table or a chart shows."""
 
 
 def render(result: Result) -> RenderableType:
@@ -228,12 +230,15 @@ def levels_table(result: Result, found: Report) -> Iterable[RenderableType]:
     name, arms = shown(group), {arm.arm: arm for arm in found.arms}
     cost = ["cost"] if any(arm.billed for arm in found.arms) else []
     made = table(name, "arm", "right", "95 %", "model calls", "tool calls", "tokens", *cost, left=2)
-    for place, level in enumerate(found.levels, 1):
+    most = MOST_LEVELS * len(arms)
+    for place, level in enumerate(found.levels[:most], 1):
         cells = level_row(level, arms[level.arm])[: len(made.columns)]
         made.add_row(*map(Text, cells), end_section=place % len(arms) == 0)
     for column in made.columns[1:4]:
         column.no_wrap = True
     yield headed(f"by {name}", made)
+    if len(found.levels) > most:
+        yield Text(f"the first {MOST_LEVELS} of {len(found.levels) // len(arms):,} levels: --json has all")
     least = f"accept {result.comparison.accept or 0:.3g}: the lower limit of"
     yield from (Text(f"{shown(one.arm)}: {shown(one.words)}") for one in found.curves)
     yield from (Text(f"{least} {shown(arm)} {under(name, first)}") for arm, first in found.accepted.items())

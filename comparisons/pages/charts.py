@@ -18,7 +18,7 @@ import altair as alt
 from rich.cells import cell_len, set_cell_size
 
 from loopworth.comparisons.pages.disagreements import final
-from loopworth.comparisons.pages.tables import Found
+from loopworth.comparisons.pages.tables import Found, first_levels
 from loopworth.comparisons.quantiles import quantile
 from loopworth.comparisons.table import shown
 
@@ -182,10 +182,11 @@ def share_axis(field: str) -> alt.Y:
 
 def decay(found: Found) -> Any:
     """Accuracy by level, with its interval."""
-    known = levels([one["level"] for one in found.get("levels", ())])
+    some = first_levels(found)
+    known = levels([one["level"] for one in some])
     rows = [
         {"arm": named(one["arm"], found), "level": known[one["level"]], **share(one["accuracy"])}
-        for one in found.get("levels", ())
+        for one in some
         if one["accuracy"]["interval"] is not None
     ]
     if len({row["level"] for row in rows}) < 2:

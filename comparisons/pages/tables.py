@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, TypeAlias
 
 from loopworth.comparisons.curve import chance
 from loopworth.comparisons.sentences import percent
-from loopworth.comparisons.table import duration, number, span, under
+from loopworth.comparisons.table import MOST_LEVELS, duration, number, span, under
 from loopworth.runs.usage import Value
 from loopworth.workflows.variant import Difference
 
@@ -201,14 +202,25 @@ def levels(found: Found) -> Table | None:
         return None
     group, known = found["group_by"], by_name(found)
     head = (group, "arm", "right", "95 % interval, %", "model calls", "tool calls", "tokens", "cost")
-    rows = tuple((one["level"], one["arm"], *figures(one, known[one["arm"]])) for one in found["levels"])
-    least = ((found.get("spec") or {}).get("accept")) or 0
+    some = first_levels(found)
+    rows = tuple((one["level"], one["arm"], *figures(one, known[one["arm"]])) for one in some)
+    least = ((found.get("spec") or {}).get("decide") or {}).get("accept") or 0
     words = tuple(f"{one['arm']}: {one['words']}" for one in found["curves"])
+    if len(found["levels"]) > len(some):
+        every = len({one["level"] for one in found["levels"]})
+        words = (f"The first {MOST_LEVELS} of {every:,} levels; the JSON has all.", *words)
     low = tuple(
         f"accept {least:.3g}: the lower limit of {arm} {under(group, first)}"
         for arm, first in found["accepted"].items()
     )
     return Table("levels", f"By {group}", head, rows, 2, (*words, *low))
+
+
+def first_levels(found: Found) -> list[Found]:
+    """The figures at as many levels as a reader can take in."""
+    every = dict.fromkeys(one["level"] for one in found.get("levels", ()))
+    some = set(islice(every, MOST_LEVELS))
+    return [one for one in found.get("levels", ()) if one["level"] in some]
 
 
 def ends(found: Found) -> Table | None:

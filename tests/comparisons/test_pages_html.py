@@ -15,6 +15,7 @@ from loopworth.comparisons.pages import html as pages
 from loopworth.comparisons.pages.charts import charts, inline
 from loopworth.comparisons.pages.disagreements import disagreements, final, sides
 from loopworth.comparisons.pages.html import html
+from loopworth.comparisons.pages.tables import tables
 from tests.comparisons.reported import SPELLED, Page, hostile
 
 SECTIONS = ("arms", "differences", "pareto", "levels", "ends", "steps", "latency", "contrasts", "tasks")
@@ -140,6 +141,24 @@ def test_no_text_changes_what_the_page_is_made_of(text: str) -> None:
     made = [Page(html(SMALL | {"trials": [TRIAL | {"answer": some}]})) for some in ("plain", text)]
     assert made[0].elements == made[1].elements
     assert made[1].faults == []
+
+
+def test_of_many_levels_the_first_are_shown(found: dict[str, Any]) -> None:
+    """In the table and in the chart; how many there are is said."""
+    many = copy.deepcopy(found)
+    many["levels"] = [one | {"level": f"l{k}"} for k in range(70) for one in found["levels"][:2]]
+    [levels] = [table for table in tables(many) if table.name == "levels"]
+    assert len(levels.rows) == 120
+    assert levels.words[0] == "The first 60 of 70 levels; the JSON has all."
+    drawn = json.dumps(charts(many)["levels"].to_dict())
+    assert ("l59" in drawn, "l60" in drawn) == (True, False)
+
+
+def test_what_is_accepted_is_what_the_file_says(found: dict[str, Any]) -> None:
+    """The bound stands beside the level that is under it."""
+    said = found | {"spec": {"decide": {"accept": 0.85}}, "accepted": {"one": "3", "two": None}}
+    [levels] = [table for table in tables(said) if table.name == "levels"]
+    assert [words.partition(" the")[0] for words in levels.words[-2:]] == ["accept 0.85:"] * 2
 
 
 def test_a_comparison_without_a_verdict_says_why(found: dict[str, Any]) -> None:

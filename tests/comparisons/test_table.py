@@ -26,6 +26,14 @@ def printed(result: Result, width: int = 120) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
+def test_of_many_levels_the_first_are_shown() -> None:
+    """A tag that is different for each task makes no table that nobody reads; how many there are is said."""
+    given = comparison([arm("a", Says(str)), arm("b", Says(str))], tasks=tasks(70, k=list(range(70))), group_by="k")
+    text = printed(compared(given), 400)
+    assert "the first 60 of 70 levels" in text
+    assert len(re.findall(r"^ \d* +[ab] +\d/1", text, re.MULTILINE)) == 120
+
+
 def lines(result: Result) -> dict[str, str]:
     """The rows of all tables by their first cell, the first of a name, without colours."""
     console = Console(file=io.StringIO(), width=120, no_color=True)
