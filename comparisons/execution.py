@@ -126,6 +126,7 @@ class Execution:
             made=sum(trial.arm in self.arms for trial in self.keeper.made),
             replayed=self.keeper.replayed,
             labels=tuple(self.labels),
+            environment=self.keeper.environment,
         )
         if not result.whole:
             return result

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gc
 import json
-import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import msgspec
@@ -15,6 +13,7 @@ import msgspec
 from loopworth.comparisons.ablation import Ablation
 from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.curve import Curve
+from loopworth.comparisons.environment import environment
 from loopworth.comparisons.provenance import Source, Sources, every, told, weakest
 from loopworth.comparisons.report import (
     MEASURED,
@@ -38,9 +37,6 @@ from loopworth.models.spec import ModelSpec
 from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Usage
 from loopworth.workflows.document import plain
-
-SHOWN = ("loopworth", "openai", "instructor", "pydantic", "jinja2", "scipy", "numpy", "xllamacpp")
-"""The packages whose versions can change a result."""
 
 
 def to_json(result: Result) -> bytes:
@@ -180,26 +176,18 @@ def stopped_early(result: Result, origin: Mapping[str, Sources]) -> list[dict[st
 
 def provenance(result: Result, source: Sources) -> dict[str, Any]:
     """What one needs to run it again, and to tell what has changed since; under `numbers` where those of the document
-    itself are from."""
+    itself are from. The `environment` is that of the run; of one that kept none it is where it was told again."""
     written: dict[str, Source] = dict.fromkeys(("seed", "repeats", "spec", "order"), "assumed")
     specs = {key: spec for one in result.comparison.arms for key, spec in one.workflow.models.items()}
     specs |= {} if (judge := result.comparison.panel) is None else {judge.model.key: judge.model}
     return {
         "began": result.began,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "versions": {name: found for name in SHOWN if (found := installed(name))},
+        **(result.environment or environment()),
+        "environment": "told again" if result.replayed and not result.environment else "run",
         "files": result.comparison.files,
         "models": [model(key, spec, result.prepared) for key, spec in specs.items()],
         "numbers": {**written, "seconds": source.counts, "usd": source.usd, "recorded_usd": source.usd},
     }
-
-
-def installed(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def model(key: str, spec: ModelSpec, prepared: Mapping[str, float]) -> dict[str, Any]:
@@ -230,7 +218,7 @@ def arm(found: ArmFigures) -> dict[str, Any]:
         "latency": {"p50": found.p50, "p95": found.p95, "note": found.p95_words},
         "exits": found.exits,
         "apart": found.apart,
-        "harm": None if found.harm is None else dict(zip(("runs_with_harm", "runs"), found.harm, strict=True)),
+        "harm": None if found.harm is None else dict(zip(("harmful", "runs"), found.harm, strict=True)),
         "route": None if found.route is None else accuracy(found.route),
         "routes": [{"expected": expected, "taken": taken or None, "n": n} for expected, taken, n in found.routes],
     }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.environment import environment
 from loopworth.comparisons.judge import UNREACHED, without_judge
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import Score
@@ -51,13 +52,14 @@ class Keeper:
     """Makes each run, and is told what it scored; this one keeps nothing.
 
     `made` are the trials of an earlier part of the comparison, which goes on, and what they `left`. `id` is what the
-    store knows it by.
+    store knows it by, `environment` what recorded runs were made on.
     """
 
     id: str = ""
     replayed: bool = False
     made: tuple[Trial, ...] = ()
     left: Mapping[Planned, Left] = {}
+    environment: Mapping[str, Any] = {}
 
     def due(self, planned: Iterable[Planned], attempt: int) -> list[Planned]:
         """Those of the planned runs that have to be made."""
@@ -172,6 +174,7 @@ class Replayer(Keeper):
     def __init__(self, comparison: Recording, trials: Iterable[Recording], early: bool = False) -> None:
         self.over = early and comparison.kept.state == "done"  # then what was not run was not needed
         self.id, self.note = comparison.kept.id, comparison.kept.note
+        self.environment = environment_of(comparison.kept)
         ended = (one for one in trials if one.kept.exit not in (None, "cancelled"))  # Ctrl-C may come after all effects
         self.recorded = {due_of(one.kept): one for one in ended}
 
@@ -222,7 +225,7 @@ def place(comparison: Comparison) -> str:
 
 
 def source(comparison: Comparison) -> dict[str, Any]:
-    """What a comparison is made of: digests of its files, and of the tasks that were chosen."""
+    """What a comparison is made of: digests of its files, and of the tasks that were chosen; and what it is run on."""
     tasks = "\n".join(task.id for task in comparison.tasks)
     return {
         "files": dict(comparison.files),
@@ -230,7 +233,13 @@ def source(comparison: Comparison) -> dict[str, Any]:
         "n": len(comparison.tasks),
         "stages": comparison.stages,
         "rows": digest(comparison.tasks),
+        "environment": environment(),
     }
+
+
+def environment_of(before: Kept) -> Mapping[str, Any]:
+    """What a comparison was run on; nothing where that was not kept."""
+    return dict(before.input.get("environment") or {}) if isinstance(before.input, dict) else {}
 
 
 def digest(tasks: Iterable[Task]) -> str:

@@ -14,7 +14,7 @@ from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.control_phase import Phase, carried, wanted
 from loopworth.comparisons.judge import LABELS, asked_of, part_of_judge, ruling_in, was_judged, without_judge
-from loopworth.comparisons.keeper import due_of
+from loopworth.comparisons.keeper import due_of, environment_of
 from loopworth.comparisons.repeats import missing
 from loopworth.comparisons.result import Result, believed, label_runs, settled
 from loopworth.comparisons.schedule import Planned, plan
@@ -83,6 +83,7 @@ def folded(again: Again, before: Kept) -> Result:
         replayed=True,
         rescored=True,
         labels=tuple(again.labelled()),
+        environment=environment_of(before),
     )
     if not result.whole:
         return result

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.judge import LABELS, Agreement, Judge, agreement
@@ -46,7 +46,7 @@ class Result:
     is `replayed` (or `rescored`: judged anew), nothing was spent, and what the trials cost is as recorded. Where it
     stopped early, `spared` says what that saved, and `counted` on which tasks an arm's figures stand: None where
     its tasks were selected by another's results, so that it has none. `labels` are what an LLM judge said of its
-    labelled rows.
+    labelled rows. `environment` is what it was run on, where that was elsewhere or before, and is kept.
     """
 
     comparison: Comparison
@@ -68,6 +68,7 @@ class Result:
     counted: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
     controls: tuple[Controlled, ...] = ()
     labels: tuple[Trial, ...] = ()
+    environment: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def agreement(self) -> Agreement | None:

@@ -403,12 +403,16 @@ def ablation_table(found: Report) -> Iterable[RenderableType]:
     for one in found.ablation:
         parts = "\n".join(shown(part) for part in one.changed)
         gain, interval = gained(one.difference), between(one.interval)
-        usd = "unknown" if one.usd is None else f"{'-' if one.usd < 0 else '+'}${abs(one.usd):.4g}"
-        counts = [str(one.n), str(one.b), str(one.c), gain, interval, usd]
+        counts = [str(one.n), str(one.b), str(one.c), gain, interval, dearer(one.usd)]
         made.add_row(*map(Text, [shown(one.arm), shown(one.base), parts, *counts]))
     for column in made.columns[3:]:
         column.no_wrap = True
     yield headed("what each change was worth, task by task: descriptive, all parts of an arm together", made)
+
+
+def dearer(usd: float | None) -> str:
+    """US dollars more, or less."""
+    return "unknown" if usd is None else f"{'-' if usd < 0 else '+'}${abs(usd):.4g}"
 
 
 def gained(difference: float | None) -> str:

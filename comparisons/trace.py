@@ -91,7 +91,9 @@ def leaves(value: Any, depth: int = 0) -> Iterator[Any]:
 
 
 def batch(outcome: Outcome) -> Batch:
-    """Turns that asked for tools, and the input with one call a turn."""
+    """Turns of loops that asked for tools, and the input with one call a turn; a fixed path asks no model for calls."""
+    if not outcome.protocols:
+        return Batch()
     inputs, calls, pending = [], [], 0
     for event in outcome.events:
         if type(event) is ModelCalled:

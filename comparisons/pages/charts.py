@@ -10,8 +10,8 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from math import isfinite
+from itertools import count, pairwise
+from math import floor, isfinite, log10
 from typing import Any, TypeAlias
 
 import altair as alt
@@ -25,13 +25,21 @@ from loopworth.comparisons.table import shown
 Rows: TypeAlias = list[dict[str, Any]]
 INK, GRID = "#010203", "#040506"
 """Stand for the page's own colours, which Altair has no name for."""
-COLOURS = ["#2f7fd8", "#c9610c", "#1b9068", "#b4519f", "#8d7a14", "#6c6ad6", "#c2455a", "#5f7a86"]
+COLOURS = [
+    *("#2f7fd8", "#c9610c", "#1b9068", "#b4519f", "#8d7a14", "#6c6ad6", "#c2455a", "#5f7a86"),
+    *("#9a5b3a", "#3f8f9f", "#a06ae0", "#6f8f2f"),
+]
 """At least 3 : 1 against white and against the dark page."""
 WIDTH = 520
 MOST_TICKS = 12
-LONGEST, SHORT = 40, 24
-"""Columns of a name in a chart, and of one that stands in a label beside other words. Charts cut nothing themselves:
-they would cut a character in two."""
+TICKS = 8
+"""About so many labels stand beside one another."""
+LONGEST = 24
+"""Columns of a name in a chart. Charts cut nothing themselves: they would cut a character in two."""
+WIDE = 7.5
+"""Pixels that a column of a label may take: a chart is drawn without the reader's fonts."""
+LABELS = {"labelLimit": 0, "labelFontSize": 12, "labelFlush": False, "labelOverlap": "greedy"}
+LEGEND = {"labelLimit": 0, "orient": "bottom", "columns": 2, "columnPadding": 40, "symbolOpacity": 1}
 
 
 def charts(found: Found) -> dict[str, alt.TopLevelMixin]:
@@ -79,9 +87,8 @@ def styled(chart: Any) -> Any:
     return (
         chart.configure(background="transparent", aria=False)
         .configure_view(stroke=None)
-        .configure_axis(**ink, **lines, labelLimit=0, labelFontSize=12, titleFontSize=12, titleFontWeight="normal")
-        .configure_legend(**ink, labelLimit=0, labelFontSize=12, orient="bottom", columns=2, symbolStrokeWidth=2)
-        .configure_header(**ink, labelFontSize=12, labelLimit=0)
+        .configure_axis(**ink, **lines, **LABELS, titleFontSize=12, titleFontWeight="normal")
+        .configure_legend(**ink, **LEGEND, labelFontSize=12, symbolStrokeWidth=2)
     )
 
 
@@ -89,16 +96,17 @@ def data(rows: Rows) -> Any:
     return alt.Data(values=rows)  # type: ignore[no-untyped-call]
 
 
-def colour(found: Found, field: str = "arm") -> alt.Color:
-    """An arm's colour, the same in every chart."""
-    names = [named(arm["arm"], found) for arm in found["arms"]]
-    scale = alt.Scale(domain=names, range=[COLOURS[k % len(COLOURS)] for k in range(len(names))])
-    return alt.Color(field, type="nominal", title=None, scale=scale)
+def colour(found: Found, rows: Rows) -> alt.Color:
+    """An arm's colour, the same in every chart; those that are in it are in the legend."""
+    every = {named(arm["arm"], found): COLOURS[k % len(COLOURS)] for k, arm in enumerate(found["arms"])}
+    drawn = {row["arm"] for row in rows}
+    shown = {name: colour for name, colour in every.items() if name in drawn}
+    return alt.Color("arm:N", title=None, scale=alt.Scale(domain=list(shown), range=list(shown.values())))
 
 
-def named(arm: str, found: Found, most: int = LONGEST) -> str:
+def named(arm: str, found: Found) -> str:
     """An arm's name as a chart shows it."""
-    return labels((one["arm"] for one in found["arms"]), most)[arm]
+    return labels(one["arm"] for one in found["arms"])[arm]
 
 
 def labels(texts: Iterable[str], most: int = LONGEST) -> dict[str, str]:
@@ -114,14 +122,24 @@ def cut(text: object, most: int = LONGEST) -> str:
     return line if cell_len(line) <= most else f"{set_cell_size(line, most - 1).rstrip()}…"
 
 
+def names(field: str, rows: Rows) -> alt.Y:
+    """An axis of names, of one line or two, with room for them in any font."""
+    room = max(cell_len(line) for row in rows for line in row[field].split("\n")) * WIDE
+    axis = alt.Axis(minExtent=room + 10, grid=False, labelExpr="split(datum.value, '\\n')", labelLineHeight=14)
+    return alt.Y(f"{field}:N", title=None, sort=None, axis=axis)
+
+
 # -- the charts -------------------------------------------------------------------------------------------------------
+
+
+NO_GAIN = "no gain"
 
 
 def forest(found: Found) -> Any:
     """The paired differences with their intervals, beside no gain (solid) and the smallest worth having (dashed)."""
     rows = [
         {
-            "pair": f"{named(one['arm'], found, SHORT)} against {named(one['against'], found, SHORT)}",
+            "pair": f"{named(one['arm'], found)}\nagainst {named(one['against'], found)}",
             "arm": named(one["arm"], found),
             "gain": one["difference"],
             "low": one["interval"][0],
@@ -133,13 +151,16 @@ def forest(found: Found) -> Any:
     if not rows:
         return None
     least = found["differences"][0]["min_gain"]
-    marks = [{"at": 0.0, "what": "0"}, *([] if least is None else [{"at": least, "what": "min_gain"}])]
-    dash = alt.StrokeDash("what:N", legend=None, scale=alt.Scale(domain=["0", "min_gain"], range=[[1, 0], [5, 4]]))
+    marks = [{"at": 0.0, "what": NO_GAIN}, *([] if least is None else [{"at": least, "what": f"min_gain {least:.3g}"}])]
+    said = [mark["what"] for mark in marks]
+    dash = alt.StrokeDash("what:N", title=None, scale=alt.Scale(domain=said, range=[[1, 0], [5, 4]][: len(said)]))
     lines = alt.Chart(data(marks)).mark_rule(color=INK, opacity=0.6).encode(x="at:Q", strokeDash=dash)
-    base = alt.Chart(data(rows)).encode(y=alt.Y("pair:N", title=None, sort=None), color=colour(found).legend(None))
-    span = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="gain (share of tasks)"), x2="high:Q")
+    base = alt.Chart(data(rows)).encode(y=names("pair", rows), color=colour(found, rows).legend(None))
+    span = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("low:Q", title="gain (share of tasks)", axis=alt.Axis(tickCount=TICKS)), x2="high:Q"
+    )
     point = base.mark_point(filled=True, size=70, opacity=1).encode(x="gain:Q")
-    return (lines + span + point).properties(width=WIDTH, height=alt.Step(34))
+    return (lines + span + point).properties(width=WIDTH, height=alt.Step(40))
 
 
 def spend(found: Found) -> tuple[str, str]:
@@ -163,10 +184,11 @@ def accuracy_and_cost(found: Found) -> Any:
     ]
     if not rows:
         return None
-    x = alt.X("cost:Q", title=title, scale=alt.Scale(zero=True, nice=True))
-    base = alt.Chart(data(rows)).encode(x=x, color=colour(found))
+    axis = alt.Axis(tickCount=TICKS, format="~g" if what != "tokens" else ",d")
+    x = alt.X("cost:Q", title=title, scale=alt.Scale(zero=True, nice=True), axis=axis)
+    base = alt.Chart(data(rows)).encode(x=x, color=colour(found, rows))
     span = base.mark_rule(strokeWidth=2, opacity=0.7).encode(y=share_axis("low:Q"), y2="high:Q")
-    fill = alt.condition("datum.best", colour(found), alt.value("transparent"))
+    fill = alt.condition("datum.best", colour(found, rows), alt.value("transparent"))
     point = base.mark_point(size=110, strokeWidth=2, opacity=1).encode(y="share:Q", fill=fill)
     return (span + point).properties(width=WIDTH, height=240)
 
@@ -193,17 +215,25 @@ def decay(found: Found) -> Any:
         return None
     numbers = all(isinstance(row["level"], float) for row in rows)
     at: list[Any] = sorted({row["level"] for row in rows}) if numbers else []
-    axis = alt.Axis(values=at) if 0 < len(at) <= MOST_TICKS else alt.Axis()
+    axis = alt.Axis(values=at) if 0 < len(at) <= MOST_TICKS else alt.Axis() if numbers else words(rows)
     rows = aside(rows, found) if numbers else rows
     title = cut(found["group_by"])
     x = alt.X("level", type="quantitative" if numbers else "ordinal", title=title, sort=None, axis=axis)
     x = x.scale(zero=False, padding=20) if numbers else x
-    base = alt.Chart(data(rows)).encode(x=x, color=colour(found))
+    base = alt.Chart(data(rows)).encode(x=x, color=colour(found, rows))
     offset = alt.Undefined if numbers else alt.XOffset("arm:N")
     span = base.mark_rule(strokeWidth=2, opacity=0.6).encode(y=share_axis("low:Q"), y2="high:Q", xOffset=offset)
     point = base.mark_point(filled=True, size=60, opacity=1).encode(y="share:Q", xOffset=offset)
     line = [base.mark_line(strokeWidth=1).encode(y="share:Q")] if numbers else []
     return alt.layer(span, *line, point).properties(width=WIDTH, height=240)
+
+
+def words(rows: Rows) -> alt.Axis:
+    """An axis of words, which lie flat where there is room for that."""
+    every = {str(row["level"]) for row in rows}
+    if sum(map(len, every)) * WIDE < WIDTH:
+        return alt.Axis(labelAngle=0)
+    return alt.Axis(labelAngle=-40, minExtent=max(map(len, every)) * WIDE * 0.7 + 10)
 
 
 def aside(rows: Rows, found: Found) -> Rows:
@@ -224,22 +254,27 @@ def levels(texts: Sequence[str]) -> Mapping[str, float | str]:
     return numbers if numbers and all(map(isfinite, numbers.values())) else labels(texts)
 
 
+KINDS = {"right": "#1b9068", "wrong": "#c2455a", "counted apart": "#888888"}
+
+
 def ends(found: Found) -> Any:
     """How many runs of each arm ended how, and were right, wrong, or counted apart."""
     rows = [
-        {"end": f"{named(one['arm'], found, SHORT)}: {cut(one['exit'], SHORT)}", "was": was, "order": place, "runs": n}
+        {"end": f"{named(one['arm'], found)}: {cut(one['exit'])}", "was": was, "order": place, "runs": n}
         for one in found["ends"]
         for place, (was, n) in enumerate(parts(one))
         if n
     ]
     if not rows:
         return None
-    kinds = alt.Scale(domain=["right", "wrong", "counted apart"], range=["#1b9068", "#c2455a", "#888888"])
+    most = max(one["runs"] for one in found["ends"])
+    shown = [was for was in KINDS if any(row["was"] == was for row in rows)]
+    kinds = alt.Scale(domain=shown, range=[KINDS[was] for was in shown])
     chart = alt.Chart(data(rows)).mark_bar(stroke=INK, strokeWidth=0.5)
     return chart.encode(
-        x=alt.X("runs:Q", title="runs"),
-        y=alt.Y("end:N", title=None, sort=None),
-        color=alt.Color("was:N", title=None, scale=kinds),
+        x=alt.X("runs:Q", title="runs", axis=alt.Axis(values=whole(0, most), format=",d")),
+        y=names("end", rows),
+        color=alt.Color("was:N", title=None, scale=kinds, legend=alt.Legend(symbolStrokeWidth=0.5)),
         order="order:Q",
     ).properties(width=WIDTH, height=alt.Step(24))
 
@@ -261,10 +296,16 @@ def growth(found: Found) -> Any:
             rows.append({"arm": named(one["arm"], found), "step": places[one["arm"]], "cost": one[field]})
     if not any(row["cost"] for row in rows):
         return None
-    axis, scale = alt.Axis(tickMinStep=1, format="d"), alt.Scale(zero=False, padding=20)
-    x = alt.X("step:Q", title="step, or turn of a loop", axis=axis, scale=scale)
-    chart = alt.Chart(data(rows)).encode(x=x, y=alt.Y("cost:Q", title=title), color=colour(found))
+    axis = alt.Axis(values=whole(1, max(row["step"] for row in rows)), format="d", grid=False)
+    x = alt.X("step:Q", title="step, or turn of a loop", axis=axis, scale=alt.Scale(zero=False, padding=20))
+    chart = alt.Chart(data(rows)).encode(x=x, y=alt.Y("cost:Q", title=title), color=colour(found, rows))
     return (chart.mark_line() + chart.mark_point(filled=True, size=60, opacity=1)).properties(width=WIDTH, height=220)
+
+
+def whole(first: int, last: int) -> list[int]:
+    """Ticks at whole numbers, the same step apart, not too many."""
+    steps = (k * 10**n for n in count() for k in (1, 2, 5))
+    return list(range(first, last + 1, next(step for step in steps if step * TICKS >= last - first)))
 
 
 SHARES = [k / 100 for k in range(101)]
@@ -275,11 +316,25 @@ def latencies(found: Found) -> Any:
     rows = list(spread(found))
     if not rows:
         return None
-    wide = max(row["seconds"] for row in rows) > 20 * min(row["seconds"] for row in rows)
-    x = alt.X("seconds:Q", title="seconds", scale=alt.Scale(type="log") if wide else alt.Scale(zero=False))
+    least, most = min(row["seconds"] for row in rows), max(row["seconds"] for row in rows)
+    unit, times = ("seconds", 1) if most >= 1 else ("milliseconds", 1000)
+    rows = [{**row, "time": row["seconds"] * times} for row in rows]
+    x = alt.X("time:Q", title=unit, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=TICKS))
+    if most > 20 * least:
+        scale = alt.Scale(type="log", domain=[least * times, most * times], nice=False)
+        axis = alt.Axis(values=decades(least * times, most * times), format="~g")
+        x = alt.X("time:Q", title=f"{unit} (log scale)", scale=scale, axis=axis)
     y = alt.Y("share:Q", title="runs", axis=alt.Axis(format="%"))
-    base = alt.Chart(data(rows)).encode(x=x, y=y, color=colour(found))
+    base = alt.Chart(data(rows)).encode(x=x, y=y, color=colour(found, rows))
     return base.mark_line(interpolate="step-after", strokeWidth=2).properties(width=WIDTH, height=220)
+
+
+def decades(low: float, high: float) -> list[float]:
+    """Ticks of a logarithmic scale: 1, 2 and 5 of each power of ten, or the powers alone where these are many."""
+    powers = range(floor(log10(low)), floor(log10(high)) + 1)
+    fine = [k * 10.0**n for n in powers for k in (1, 2, 5)]
+    found = [at for at in fine if low <= at <= high]
+    return found if len(found) <= MOST_TICKS else [at for at in (10.0**n for n in powers) if low <= at <= high]
 
 
 def spread(found: Found) -> Iterator[dict[str, Any]]:

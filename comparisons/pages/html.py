@@ -30,6 +30,16 @@ ROOM, MOST_ROOM = 4_000_000, 12_000
 """Bytes of HTML for all transcripts, and for one side of one."""
 MOST_FILE = 20_000
 """Characters of one file."""
+CAPTIONS = {
+    "differences": "A dot is the gain, its line the interval. Right of the solid line is better than the other arm.",
+    "pareto": "Filled: not shown to be beaten. A line is a 95 % interval; an arm of unknown cost is not drawn.",
+    "levels": "A line up and down is a 95 % interval. The arms stand a little beside each level, so that all are seen.",
+    "steps": "Means of the runs that came to a step: where few do, they are of few.",
+    "latency": "How many of an arm's runs took at most so long.",
+}
+"""How to read a chart, by the name of its table."""
+MOST_ON_TOP = 4
+"""Challengers whose sentences stand under the verdict; those of more stand with their differences."""
 CUT, CUT_ID = 60, 120
 """Characters of an answer, and of an id, in the table of all tasks."""
 
@@ -69,9 +79,11 @@ def html(found: Found, transcripts: int = TRANSCRIPTS, drawings: Mapping[str, st
         found=found,
         token=token,
         words=words,
+        on_top=len(found["differences"]) <= MOST_ON_TOP,
         tables=list(tables(found)),
         origin=origin(found),
         drawings={name: Markup(text) for name, text in (drawings or {}).items()},  # Vega escaped its texts
+        captions=CAPTIONS,
         arms=[arm["arm"] for arm in found["arms"]],
         rows=rows(found, trials, {id(run) for one in others for run in one.runs}),
         pairs=pairs(chosen),
@@ -114,7 +126,8 @@ def expected(runs: list[Found | None]) -> str:
 def cell(run: Found, named: bool) -> Cell:
     end = "" if run["exit"] == "success" else f"{run['exit']}, "
     calls = f"{run['model_calls']}+{run['tool_calls']} calls"
-    facts = f"{end}{calls}, {duration(run['latency'])}"
+    harm = ", did harm" if run.get("harmful") else ""
+    facts = f"{end}{calls}, {duration(run['latency'])}{harm}"
     return Cell(mark(run), cut(said(run["answer"]), CUT), facts, run.get("run", "") if named else "")
 
 

@@ -98,4 +98,5 @@ def said(words: Iterable[str]) -> list[str]:
 def folded(title: str, content: Iterable[str]) -> Iterator[str]:
     """Details under their title; nothing where there are none."""
     if content := list(content):
-        yield from ("", f"<details><summary>{text(title)}</summary>", "", *content, "", "</details>")
+        within = content if content[0] == "" else ["", *content]
+        yield from ("", f"<details><summary>{text(title)}</summary>", *within, "", "</details>")

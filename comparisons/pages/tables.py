@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, TypeAlias
 
+import msgspec
+
+from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.curve import chance
+from loopworth.comparisons.report import ArmFigures, Judging, spared_words
+from loopworth.comparisons.result import Spared
 from loopworth.comparisons.sentences import percent
-from loopworth.comparisons.table import MOST_LEVELS, duration, number, span, under
+from loopworth.comparisons.spending import Batching, Seen
+from loopworth.comparisons.table import (
+    MOST_LEVELS,
+    batching_words,
+    dearer,
+    duration,
+    judge_words,
+    number,
+    seen_words,
+    span,
+    times,
+    under,
+)
+from loopworth.comparisons.table import rows as rows_of
 from loopworth.runs.usage import Value
 from loopworth.workflows.variant import Difference
 
@@ -69,11 +88,11 @@ def ablation(found: Found) -> Table | None:
     """What the changes of each arm were worth, beside the arm that has none of them."""
     if not (parts := found.get("ablation")):
         return None
-    head = ("arm", "base", "changed", "n", "won", "lost", "gain", "95 % interval")
+    head = ("arm", "base", "changed", "n", "won", "lost", "gain", "95 % interval", "cost")
     rows = tuple(
         (
             *(one["arm"], one["base"], "; ".join(map(difference, one["changed"]))),
-            *(str(one["n"]), str(one["b"]), str(one["c"]), gain(one), limits(one)),
+            *(str(one["n"]), str(one["b"]), str(one["c"]), gain(one), limits(one), dearer(one["usd"])),
         )
         for one in parts
     )
@@ -89,22 +108,14 @@ def judge(found: Found) -> Table | None:
     """Whose word `right` is, where it is an LLM's."""
     if not (one := found.get("judge")):
         return None
-    known = one["agreement"]
-    agreed = f"{known['agreed']}/{known['n']}", span(known["interval"])
-    kappa = (
-        "-" if known["kappa"] is None else "{:.2f} ({:.2f} to {:.2f})".format(known["kappa"], *known["kappa_interval"])
-    )
-    usd = "unknown" if one["usd"] is None else f"${one['usd']:.4g}"
-    counts = (str(one["runs"]), str(one["split"]), str(one["unjudged"]), str(one["calls"]), whole(one["tokens"]), usd)
-    head = (
-        *("model", "agrees with labels", "95 % interval, %", "kappa", "runs", "right in one order only"),
-        *("no verdict", "calls", "tokens", "cost"),
-    )
-    doubt = (f"No verdict: {one['doubt']}",) if one["doubt"] else ()
     title = "`right` is the word of an LLM judge: its calls are in no arm's figures"
-    return Table(
-        "judge", title, head, ((one["model"], *agreed, kappa, *counts),), 1, (f"Rubric: {one['rubric']}", *doubt)
-    )
+    words = (sentence(line) for line in judge_words(msgspec.convert(one, Judging)))
+    return Table("judge", title, words=(*words, f"Rubric: {one['rubric']}"))
+
+
+def sentence(line: str) -> str:
+    """A remark of the terminal, as a sentence; a name at its beginning stays as it is."""
+    return line if "/" in line.split(" ", 1)[0] else f"{line[:1].upper()}{line[1:]}."
 
 
 def gain(one: Found) -> str:
@@ -119,17 +130,46 @@ def limits(one: Found) -> str:
 
 
 def arms(found: Found) -> Table:
-    """One row for each arm; figures are means of its scored runs."""
-    head = ("arm", "shape", "right", "95 % interval, %", "model calls", "tool calls", "tokens", "cost", "p50", "p95")
+    """One row for each arm, with what the terminal shows of it but how its runs ended, which `ends` does; where all
+    figures are from the same source a sentence says so."""
+    figures = tuple(map(arm_figures, found["arms"]))
+    said = {name: cells for name, cells in rows_of(figures) if name != "ended"}
+    alike = said.pop(ORIGIN)[0] if len(set(said.get(ORIGIN, "ab"))) == 1 else ""
+    columns = list(said.items())
+    cells = zip(*(cells for _, cells in columns), strict=True)
+    rows = tuple((one.arm, *map(one_line, row)) for one, row in zip(figures, cells, strict=True))
+    left = 1 + sum(name in WORDS for name, _ in columns)
     means = "Calls, tokens and cost are means per run; latency is without queueing and rate-limit pauses."
+    means += f" All figures are {one_line(alike)}." if alike else ""
     changed = tuple(f"{arm['arm']}: {difference(one)}" for arm in found["arms"] for one in arm["changed"])
-    rows = tuple(map(arm_row, found["arms"]))
-    return Table("arms", "The arms", head, rows, 2, (found["words"], means, *changed))
+    return Table(
+        "arms", "The arms", ("arm", *(name for name, _ in columns)), rows, left, (found["words"], means, *changed)
+    )
 
 
-def arm_row(arm: Found) -> tuple[str, ...]:
-    latency = (duration(arm["latency"]["p50"]), duration(arm["latency"]["p95"]))
-    return (arm["arm"], arm["shape"].replace("_", " "), *figures(arm, arm), *latency)
+WORDS = ("shape", "protocol")
+"""Columns of words."""
+ORIGIN = "figures are"
+
+
+def one_line(cell: str) -> str:
+    return cell.replace("\n", ", ")
+
+
+def arm_figures(arm: Found) -> ArmFigures:
+    """An arm's figures, out of what `export` writes of them."""
+    harm, origin = arm.get("harm"), arm.get("provenance", {})
+    named = {"counts": "answered", "tokens": "tokens", "price": "usd"}
+    more = {
+        "figures": arm,
+        "p50": arm["latency"]["p50"],
+        "p95": arm["latency"]["p95"],
+        "p95_words": arm["latency"]["note"],
+        "routes": (),
+        "harm": harm and (harm["harmful"], harm["runs"]),
+        "sources": {name: origin.get(key, "measured") for name, key in named.items()},
+    }
+    return msgspec.convert({**arm, **more}, ArmFigures)
 
 
 def figures(of: Found, arm: Found) -> tuple[str, ...]:
@@ -232,7 +272,16 @@ def ends(found: Found) -> Table | None:
         (one["arm"], one["exit"], *map(str, (one["runs"], one["right"], one["wrong"])), *taken(one, known))
         for one in found["ends"]
     )
-    return Table("ends", "How runs ended, whether they were right, and what they took in all", head, rows, 2)
+    title = "How runs ended, whether they were right, and what they took in all"
+    return Table("ends", title, head, rows, 2, tuple(saved(found)))
+
+
+def saved(found: Found) -> Iterator[str]:
+    """What stopping early saved."""
+    for one in found.get("stopped_early") or ():
+        if one["not_needed"]:
+            planned = one["made"] + one["not_needed"]
+            yield f"Saved: {spared_words(Spared(one['arm'], planned, one['made'], one['usd_saved']))}."
 
 
 def steps(found: Found) -> Table | None:
@@ -241,14 +290,27 @@ def steps(found: Found) -> Table | None:
         return None
     head, known = ("arm", "step", "runs", "model calls", "tool calls", "tokens", "cost"), by_name(found)
     rows = tuple((one["arm"], one["step"], str(one["runs"]), *calls(one), *taken(one, known)) for one in found["steps"])
-    return Table("steps", "By step, or turn of a loop: means of the runs that came to it", head, rows, 2)
+    title = "By step, or turn of a loop: means of the runs that came to it"
+    return Table("steps", title, head, rows, 2, tuple(spending(found)))
+
+
+def spending(found: Found) -> Iterator[str]:
+    """What came after the answer was seen, and what asking for several things at once is worth."""
+    for one in found["answer_seen"]:
+        if one["seen"] or one["capped"]:
+            yield f"{one['arm']}: {seen_words(msgspec.convert(one, Seen))}."
+    for one in found["batching"]:
+        yield f"{one['arm']}: {batching_words(msgspec.convert(one, Batching))}."
 
 
 def latencies(found: Found) -> Table:
     rows = tuple(
         (arm["arm"], duration(arm["latency"]["p50"]), duration(arm["latency"]["p95"])) for arm in found["arms"]
     )
-    words = tuple(f"{arm['arm']}: {arm['latency']['note']}" for arm in found["arms"] if arm["latency"]["note"])
+    said = defaultdict[str, list[str]](list)
+    for arm in found["arms"]:
+        said[arm["latency"]["note"]].append(arm["arm"])
+    words = tuple(f"{', '.join(names)}: {note}." for note, names in said.items() if note)
     return Table("latency", "Latency, without queueing and rate-limit pauses", ("arm", "p50", "p95"), rows, 1, words)
 
 
@@ -258,7 +320,8 @@ def latencies(found: Found) -> Table:
 def contrasts(found: Found) -> Table | None:
     """Cost and time beside the arm that each was compared with."""
     head = ("arm", "against", "of", "times", "95 % interval", "median task")
-    rows = tuple((one["arm"], one["against"], *cells) for one in found["contrasts"] for cells in times(one))
+    every = [msgspec.convert(one, Contrast) for one in found["contrasts"]]
+    rows = tuple((one.arm, one.against, *cells) for one in every for cells in times(one))
     tested = [one for one in found["contrasts"] if one["holm"] is not None]
     pairs = ", ".join(f"{one['arm']} against {one['against']} p {chance(one['holm'])}" for one in tested)
     words = (f"Whether they are right alike, by McNemar's test, corrected by Holm: {pairs}.",) if tested else ()
@@ -267,13 +330,6 @@ def contrasts(found: Found) -> Table | None:
         words = (f"{asked} {test['statistic']:.2f}, {test['df']} df, p {chance(test['p'])}.", *words)
     title = "Cost and time beside the arm that held the place: descriptive"
     return Table("contrasts", title, head, rows, 3, words) if rows or words else None
-
-
-def times(one: Found) -> Iterable[tuple[str, ...]]:
-    """How many times as much an arm cost and took."""
-    for name, of in (("cost", "usd"), ("time", "seconds")):
-        if (ratio := one[of]) is not None:
-            yield name, number(ratio["ratio"]), "{:.3g}-{:.3g}".format(*ratio["interval"]), number(one[f"{of}_median"])
 
 
 def controls(found: Found) -> Table | None:
@@ -319,6 +375,9 @@ def routes(found: Found) -> Iterator[Table]:
 # -- where it is from -------------------------------------------------------------------------------------------------
 
 
+TOLD = "told again"
+
+
 def origin(found: Found) -> tuple[Table, ...]:
     """What one needs to run it again: files, models, versions, seed."""
     was = found["provenance"]
@@ -330,6 +389,7 @@ def origin(found: Found) -> tuple[Table, ...]:
         "seconds": f"{found['seconds']:.1f}",
         "cost": f"${found['recorded_usd']:.4g}" + (" when it was run; nothing now" if found["replayed"] else ""),
         "kept as": found["replayed"] or "",
+        "versions": "those of this report: what it was run on is not kept" if was.get("environment") == TOLD else "",
         "Python": was["python"],
         "platform": was["platform"],
         **was["versions"],

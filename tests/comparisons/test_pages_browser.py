@@ -47,7 +47,8 @@ def opened(browser: Any, file: pathlib.Path, **more: Any) -> Iterator[Any]:
 def test_it_opens_without_a_request_or_an_error(chromium: Any, report: pathlib.Path) -> None:  # noqa: F811
     """Nothing but the file itself is asked for, and nothing of it is run; all charts are drawn."""
     with opened(chromium, report) as page:
-        assert page.locator("h1").inner_text() == "hostile: better"
+        assert page.locator("h1").inner_text() == "hostile"
+        assert page.locator(".verdict").inner_text() == "Verdict: better — one keeps the place: no other arm earned it."
         for chart in page.locator("svg").all():
             assert chart.bounding_box()["height"] > 50
         page.locator("summary").first.click()
@@ -68,6 +69,27 @@ def test_a_phone_shows_it_without_scrolling_sideways(chromium: Any, report: path
     """Wide tables scroll inside; charts and transcripts shrink or stack."""
     with opened(chromium, report, viewport=PHONE) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_no_label_of_a_chart_is_cut_off(chromium: Any, report: pathlib.Path, viewport: Any) -> None:  # noqa: F811
+    """In the reader's fonts, which are wider than those that it was drawn with; no label runs into another."""
+    with opened(chromium, report, viewport=viewport) as page:
+        cut = page.evaluate(
+            """() => [...document.querySelectorAll("svg")].flatMap(svg => {
+                const box = svg.getBoundingClientRect()
+                const texts = [...svg.querySelectorAll("text")].filter(one => one.textContent)
+                const at = one => one.getBoundingClientRect()
+                const out = texts.filter(one => at(one).left < box.left - 1 || at(one).right > box.right + 1)
+                const groups = [...svg.querySelectorAll(".role-axis-label, .role-legend-label")]
+                const over = groups.flatMap(group => [...group.querySelectorAll("text")]).filter((one, k, all) =>
+                    all.some(other => other !== one && at(one).left < at(other).right - 1
+                        && at(other).left < at(one).right - 1 && at(one).top < at(other).bottom - 3
+                        && at(other).top < at(one).bottom - 3))
+                return [...out, ...over].map(one => one.textContent)
+            })"""
+        )
+        assert cut == []
 
 
 def test_it_is_dark_where_the_screen_is(chromium: Any, report: pathlib.Path) -> None:  # noqa: F811

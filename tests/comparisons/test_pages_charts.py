@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import copy
+import pathlib
+import re
 import subprocess
 import sys
 from typing import Any
 from xml.etree import ElementTree
 
+import altair as alt
 import pytest
 
-from loopworth.comparisons.pages.charts import charts, inline, labels, png, svg
-from tests.comparisons.reported import hostile
+from loopworth.comparisons.pages.charts import COLOURS, charts, inline, labels, png, svg
+from tests.comparisons.reported import files, hostile, measured
 
 DRAWN = ("svg", "g", "path", "line", "text", "rect", "defs", "clipPath", "tspan")
 NAMES = ["differences", "pareto", "levels", "ends", "steps", "latency"]
@@ -80,6 +83,93 @@ def test_names_are_cut_in_columns() -> None:
         "short": "short",
         "\u9f8d" * 8 + "x": "\u9f8d" * 5 + "… (3)",
     }
+
+
+def pointers(text: str) -> tuple[set[str], set[str]]:
+    """The ids of an SVG, and those that it points to."""
+    elements = list(ElementTree.fromstring(text).iter())
+    ids = [element.attrib["id"] for element in elements if "id" in element.attrib]
+    assert len(set(ids)) == len(ids)
+    attributes = [pair for element in elements for pair in element.attrib.items()]
+    pointed = {target for _, value in attributes for target in re.findall(r"url\(#([^)]*)\)", value)}
+    return set(ids), pointed | {value.removeprefix("#") for key, value in attributes if key.endswith("href")}
+
+
+def clipped() -> alt.Chart:
+    """A chart that Vega gives ids: of a frame that clips, and of a gradient."""
+    stops = [alt.GradientStop(color="white", offset=0), alt.GradientStop(color="black", offset=1)]
+    shade = alt.Gradient(gradient="linear", stops=stops)
+    rows = alt.Data(values=[{"at": 1}, {"at": 2}])
+    return alt.Chart(rows).mark_area(clip=True, color=shade).encode(x="at:Q", y="at:Q")
+
+
+def test_charts_of_one_page_share_no_id(drawn: dict[str, Any]) -> None:
+    """Each has ids of its own, and whatever points to one points into the same chart: else one chart of a page would be
+    clipped, or coloured, by another."""
+    taken = set[str]()
+    for name, chart in [*drawn.items(), ("first", clipped()), ("second", clipped())]:
+        ids, pointed = pointers(inline(chart, name))
+        assert pointed <= ids, name
+        assert not ids & taken, name
+        assert all(one.startswith(f"{name}-") for one in ids), name
+        taken |= ids
+    assert len(taken) >= 4
+
+
+def axes(svg: str) -> list[list[str]]:
+    """The labels of each axis of a chart."""
+    root = ElementTree.fromstring(svg)
+    groups = (group for group in root.iter() if "role-axis-label" in group.attrib.get("class", ""))
+    return [["".join(text.itertext()) for text in group.iter() if text.tag.endswith("}text")] for group in groups]
+
+
+def test_no_axis_says_the_same_of_two_places(found: dict[str, Any], drawn: dict[str, Any]) -> None:
+    """Places between whole numbers are no steps, and half a run is none."""
+    for name, chart in drawn.items():
+        for axis in axes(svg(chart)):
+            assert len(set(axis)) == len(axis), name
+    one = [end | {"runs": 1, "right": 1, "wrong": 0} for end in found["ends"][:1]]
+    assert ["0", "1"] in axes(svg(charts(found | {"ends": one})["ends"]))
+    step = found["steps"][0]
+    two = [step | {"step": name} for name in ("read", "said")]
+    assert ["1", "2"] in axes(svg(charts(found | {"steps": two})["steps"]))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "ticks"),
+    [((0.02, 40.0), ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10", "20"]), ((1.0, 1.0), ["0.0"])],
+)
+def test_a_time_axis_tells_what_it_spans(found: dict[str, Any], seconds: Any, ticks: list[str]) -> None:
+    """A logarithmic one, which says so, has its 1, 2 and 5; else it begins at 0, also where all runs took the same."""
+    arms = [arm["arm"] for arm in found["arms"]]
+    trials = [trial | {"latency": seconds[arms.index(trial["arm"])], "right": True} for trial in found["trials"]]
+    made = svg(charts(found | {"trials": trials})["latency"])
+    [axis] = [axis for axis in axes(made) if not axis[0].endswith("%")]
+    assert axis[: len(ticks)] == ticks
+    assert ("log scale" in made) == (seconds[0] != seconds[1])
+
+
+def luminance(colour: str) -> float:
+    parts = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("page", ["#ffffff", "#15171b"])
+def test_colours_are_told_from_a_page(page: str) -> None:
+    """At least 3 : 1, on a light page and on a dark one; twelve arms have one each."""
+    assert len(set(COLOURS)) == len(COLOURS) == 12
+    for colour in COLOURS:
+        light, dark = sorted((luminance(colour), luminance(page)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 3, colour
+
+
+def test_an_arm_that_is_not_drawn_is_in_no_legend(tmp_path: pathlib.Path) -> None:
+    """What is in the legend is in the chart, in the colour that it has in all of them."""
+    plain = measured(files(tmp_path, 2, "x"))
+    steps = [step for step in plain["steps"] if step["arm"] == "two"]
+    made = svg(charts(plain | {"steps": steps})["steps"])
+    assert (COLOURS[1] in made, COLOURS[0] in made, ">one<" in made, ">two<" in made) == (True, False, False, True)
 
 
 def test_what_is_unknown_has_no_chart(found: dict[str, Any]) -> None:

@@ -34,8 +34,7 @@ def page(found: dict[str, Any]) -> Page:
 def test_the_verdict_and_its_sentence_stand_first(page: Page, found: dict[str, Any]) -> None:
     """Who opens it reads what came out before anything else."""
     body = [text for tag, text in page.texts if tag not in ("title", "style")]
-    assert "".join(body[:2]) == "hostile: better"
-    assert body[2] == found["verdict"]["words"]
+    assert body[:3] == ["hostile", "Verdict: better —", found["verdict"]["words"]]
     assert body[3].startswith("On 8 tasks that both ran, two alone was right on 0 and one alone on 4")
 
 
@@ -182,9 +181,11 @@ SMALL: dict[str, Any] = {
     "comparison": "c", "file": "c.yaml", "spec": {}, "seed": 0, "repeats": 1, "interrupted": False, "stopped": "",
     "seconds": 1.0, "recorded_usd": 0.0, "replayed": None, "verdict": None, "differences": [], "warnings": [],
     "words": "c: 1 arm", "pareto": [], "ends": [], "steps": [], "contrasts": [], "any_differ": None, "controls": [],
-    "recoveries": [], "trials": [],
+    "recoveries": [], "trials": [], "answer_seen": [], "batching": [],
     "arms": [FIGURES | {"arm": "a", "shape": "pipeline", "models": [], "billed": False, "changed": [],
-                        "selected": False, "latency": {"p50": 1.0, "p95": 1.0, "note": ""}, "routes": []}],
+                        "selected": False, "protocols": [], "planned": 1, "made": 1, "answered": 1, "passes": [],
+                        "exits": {"success": 1}, "apart": {}, "route": None,
+                        "latency": {"p50": 1.0, "p95": 1.0, "note": ""}, "routes": []}],
     "provenance": {"began": "", "python": "3", "platform": "", "versions": {}, "files": {}, "models": []},
 }  # fmt: skip
 

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from loopworth.comparisons.trace import Trace, leaves, traced
-from loopworth.runs.events import ModelCalled, ToolCalled
+from loopworth.runs.events import ModelCalled, Spoke, ToolCalled
 from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.usage import Usage
+
+LOOP = Spoke("", "json", "m", 1)
 
 
 def asked(at: str, input: int | None = 100) -> ModelCalled:
@@ -50,15 +52,20 @@ def test_a_refused_call_shows_no_answer() -> None:
 def test_batched_calls_are_held_against_one_call_a_turn() -> None:
     """Four calls in one turn, 100 tokens of input and then 500: apart, 100 + 200 + 300 + 400 + 500."""
     four = [ToolCalled(f"1/call[{n}]") for n in range(4)]
-    found = traced(run(asked("1", 100), *four, asked("2", 500))).batch
+    found = traced(run(LOOP, asked("1", 100), *four, asked("2", 500))).batch
     assert (found.asking, found.input, found.apart) == (1, 600, 1500)
+
+
+def test_a_fixed_path_asks_no_model_for_its_calls() -> None:
+    """A pipeline that reads with a model and then calls tools has no turns."""
+    assert not traced(run(asked("parsed/ask"), ToolCalled("figures/0/call"), ToolCalled("figures/1/call"))).batch.asking
 
 
 def test_an_unknown_count_gives_no_estimate() -> None:
     """Input that an endpoint did not tell, or a single turn, shows no growth."""
     one = ToolCalled("1/call[0]")
-    assert traced(run(asked("1", None), one, asked("2", 500))).batch.apart is None
-    assert traced(run(asked("1", 100), one)).batch.apart is None
+    assert traced(run(LOOP, asked("1", None), one, asked("2", 500))).batch.apart is None
+    assert traced(run(LOOP, asked("1", 100), one)).batch.apart is None
 
 
 def test_a_deep_value_ends() -> None:

@@ -1,0 +1,102 @@
+"""What every form of a report says: the terminal, the JSON, Markdown, HTML."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+from typing import Any
+
+import pytest
+
+from loopworth.comparisons.environment import environment
+from loopworth.comparisons.pages.html import html
+from loopworth.comparisons.pages.markdown import markdown
+from loopworth.comparisons.pages.tables import arms, tables
+from tests.cli.kit import command
+from tests.comparisons.reported import Page
+
+WORKFLOW = """\
+workflow: {name}
+shape: pipeline
+input: {{n: int}}
+steps:
+  - {{id: said, set: "{text}"}}
+answer: "{{{{ said }}}}"
+"""
+COMPARISON = """\
+comparison: forms
+tasks: tasks.jsonl
+score: equals
+repeats: 2
+decide: {harm: answer == "boom", max_harm: 0.1}
+arms:
+  first: {workflow: first.yaml}
+  second: {workflow: second.yaml}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """A comparison whose second arm does harm on one task in three."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LOOPWORTH_STORE", str(tmp_path / "runs.db"))
+    texts = {"first": "{{ n }}", "second": "{{ 'boom' if n % 3 == 0 else n }}"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.yaml").write_text(WORKFLOW.format(name=name, text=text), "utf-8")
+    rows = [{"id": f"t{n}", "n": n, "expected": str(n)} for n in range(9)]
+    (tmp_path / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    (tmp_path / "comparison.yaml").write_text(COMPARISON, "utf-8")
+    return tmp_path
+
+
+def shown() -> tuple[str, dict[str, Any]]:
+    """The comparison that was run last, on the terminal and as JSON."""
+    terminal, written = command("report"), command("report", "--json")
+    assert (terminal.exit_code, written.exit_code) == (0, 0), terminal.output + written.output
+    return terminal.stdout, json.loads(written.stdout)
+
+
+def test_harm_is_told_in_every_form(folder: pathlib.Path) -> None:
+    """How many runs did harm, of how many; and which ones."""
+    assert command("compare", str(folder / "comparison.yaml")).exit_code == 0
+    terminal, found = shown()
+    assert [arm["harm"] for arm in found["arms"]] == [{"harmful": 0, "runs": 18}, {"harmful": 6, "runs": 18}]
+    assert found["arms"][1]["provenance"]["harm"] == "recorded"
+    page = Page(html(found))
+    for text in (terminal, markdown(found), page.text):
+        assert "did harm" in text
+        assert "6/18 33 %" in text
+    told = [text for tag, text in page.texts if tag == "small"]
+    assert sum("did harm" in text for text in told) == sum(bool(trial["harmful"]) for trial in found["trials"]) == 6
+
+
+def test_a_page_tells_of_an_arm_what_the_terminal_does(folder: pathlib.Path) -> None:
+    """Every row of its table; how runs ended stands in a table of its own, and where all figures are from in words."""
+    command("compare", str(folder / "comparison.yaml"))
+    terminal, found = shown()
+    lines = terminal[terminal.index("shape") : terminal.index("calls, tokens and cost are means")].splitlines()
+    names = [re.split(r"\s{2,}", line.strip())[0] for line in lines if re.match(r"\s?\S", line)]
+    table = arms(found)
+    assert [name for name in names if name not in ("ended", "figures are")] == list(table.head[1:])
+    assert "All figures are recorded." in " ".join(table.words)
+    for row in table.rows:
+        assert all(cell.replace(", ", "\n").split("\n")[0] in terminal for cell in row[1:])
+    assert "ends" in [one.name for one in tables(found)]
+
+
+def test_a_report_names_what_the_comparison_was_run_on(folder: pathlib.Path) -> None:
+    """Not what it is told again on; of runs that kept nothing of that it says so."""
+    command("compare", str(folder / "comparison.yaml"))
+    command("runs", "export", "-o", "runs.jsonl")
+    file = folder / "runs.jsonl"
+    for python, kept in (("2.7.18", True), (environment()["python"], False)):
+        lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        for line in lines:
+            if line["run"]["kind"] == "comparison":
+                line["run"]["input"]["environment"] = {**environment(), "python": python} if kept else None
+        file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+        found = json.loads(command("report", str(file), "--json").stdout)
+        assert found["provenance"]["python"] == python
+        assert found["provenance"]["environment"] == ("run" if kept else "told again")
+        assert ("what it was run on is not kept" in Page(html(found)).text) is not kept
