@@ -15,6 +15,10 @@ class Hours:
     def __call__(self) -> float:
         return self.time
 
+    async def until_asleep(self) -> None:
+        """Wait until one more sleeps."""
+        await asyncio.wait_for(self.asleep.acquire(), 30)
+
     async def sleep(self, seconds: float) -> None:
         until = self.time + seconds
         self.slept.append(seconds)

@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 import pathlib
 from contextlib import closing
+from typing import Any
 
 import pytest
 
+from loopworth.comparisons.comparison import load
 from loopworth.comparisons.fleet.chunk import Chunk
+from loopworth.comparisons.keeper import StoreKeeper
+from loopworth.models import ModelSpec
 from loopworth.runs.store import Store
+from tests.fleet.hosts import written
 
 pytest.importorskip("dbos", reason="no fleet without the extra `fleet`")
 
@@ -23,7 +28,7 @@ def test_a_chunk_that_is_called_off_is_ended(tmp_path: pathlib.Path) -> None:
     async def called_off() -> list[bool]:
         with closing(Store(tmp_path / "runs.db")) as store:
             worker = Worker(store, tmp_path, 1, print)
-            with closing(worker.queue) as queue:
+            with closing(worker.pace), closing(worker.queue) as queue:
                 await asyncio.to_thread(queue.send, "runs", chunks)
                 tasks = [asyncio.ensure_future(asyncio.Event().wait()) for _ in chunks]
                 worker.under_way |= {chunk.id: task for chunk, task in zip(chunks, tasks, strict=True)}  # type: ignore[misc]
@@ -33,6 +38,27 @@ def test_a_chunk_that_is_called_off_is_ended(tmp_path: pathlib.Path) -> None:
                 return [task.cancelled() for task in tasks]
 
     assert asyncio.run(called_off()) == [True, False]
+
+
+def test_a_worker_and_a_submitter_ask_at_the_pace_of_all(tmp_path: pathlib.Path) -> None:
+    """That of the store, not one of their own."""
+    from loopworth.cli.fleet import crew
+    from loopworth.comparisons.fleet.pace import Shared
+    from loopworth.comparisons.fleet.worker import Worker
+
+    spec = ModelSpec("vllm/m", base_url="http://127.0.0.1:1/v1")
+
+    async def paces() -> list[Any]:
+        with closing(Store(tmp_path / "runs.db")) as store:
+            comparison = load(written(tmp_path, "small", 2))
+            worker, keeper = Worker(store, tmp_path, 1, print), StoreKeeper.anew(store, comparison)
+            with closing(worker.queue), closing(worker.pace), crew(comparison, keeper, True, False) as others:
+                assert others is not None
+                return [open(spec).server.pace for open in (worker.workshop.open, others.open)]  # type: ignore[attr-defined]
+
+    mine, theirs = asyncio.run(paces())
+    assert [type(mine), type(theirs), mine is theirs] == [Shared, Shared, False]
+    assert str(mine.home) == str(theirs.home) == str(tmp_path / "runs.db")
 
 
 def test_the_queue_of_a_file_is_made_once_by_whoever_comes_first(tmp_path: pathlib.Path) -> None:
