@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -13,7 +14,7 @@ from loopworth.models.dialects import Dialect, Gathering
 from loopworth.models.errors import Trouble
 from loopworth.models.pace import PACE, Memory, Pace
 from loopworth.models.streaming import LONGEST, Incoming, TooLong
-from loopworth.runs.message import Attempt
+from loopworth.runs.message import Attempt, readable
 from loopworth.runs.secrets import hide, in_address, learn
 from loopworth.runs.usage import Value
 
@@ -22,6 +23,8 @@ Hear = Callable[[str, int], None]
 """Is told of text as it comes, and by which attempt: a later one begins anew."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds before the second attempt, doubled before each further one, and the most it grows to."""
+HIGH = re.compile("[\ud800-\udbff]")
+"""The first half of a surrogate pair: some servers send the two in two events."""
 LONGEST_ASK = 300.0
 """Seconds a server may ask us to wait; past that the call ends."""
 LINGER = 2.0
@@ -49,14 +52,14 @@ class Exchange:
     `hear` is told of new text, and of which attempt it is.
     """
 
-    __slots__ = ("attempts", "clock", "flying", "hear", "incoming", "start", "waited", "waits")
+    __slots__ = ("attempts", "clock", "flying", "half", "hear", "incoming", "start", "waited", "waits")
 
     def __init__(self, clock: Callable[[], float], hear: Hear | None = None) -> None:
         self.clock, self.start, self.hear = clock, clock(), hear
         self.incoming: Incoming | None = None
         self.attempts: list[Attempt] = []
         self.waits: list[tuple[float, float]] = []
-        self.waited, self.flying = 0.0, False
+        self.waited, self.flying, self.half = 0.0, False, ""
 
     @property
     def elapsed(self) -> float:
@@ -87,9 +90,15 @@ class Exchange:
         self.tell(incoming.feed(packet))
         return incoming
 
-    def tell(self, text: str) -> None:
-        if text and self.hear is not None:
-            self.hear(text, len(self.attempts) + 1)
+    def tell(self, text: str, last: bool = False) -> None:
+        """Tell of new text; half of a surrogate pair at its end waits for the other, unless this is the `last`."""
+        if self.hear is None:
+            return
+        text, self.half = self.half + text, ""
+        if not last and HIGH.match(text[-1:]):
+            text, self.half = text[:-1], text[-1]
+        if text:
+            self.hear(readable(text), len(self.attempts) + 1)
 
     def note(self, status: int | None, error: str = "", lost: bool = False) -> None:
         self.attempts.append(Attempt(status, error, self.waited, lost))
@@ -213,10 +222,10 @@ class Endpoint:
         except TooLong:
             return exchange.failed(status, ENDLESS)
         except self._failures as error:
-            exchange.tell(incoming.close())
+            exchange.tell(incoming.close(), last=True)
             if not incoming.whole:
                 return exchange.broke(error, seconds)
-        exchange.tell(incoming.close())
+        exchange.tell(incoming.close(), last=True)
         value, found = incoming.body(), moved(status, headers)
         if found is None and (found := dialect.trouble(status, value, headers, self.now())) is not None:
             # An error's words are cut to a length: keys have to be masked before, or half of one is left.

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loopworth.models import ModelSpec, Price, endpoint, open_model
+from loopworth.models.endpoint import Exchange
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Stop
 from tests.endpoint import Answer, FakeEndpoint, said
@@ -286,6 +288,25 @@ def test_an_attempt_has_the_status_of_its_answer() -> None:
     error = {"error": {"message": "no", "code": 503}}
     reply = ask(error, {"error": {"message": "no"}}, said("whole"), hear=quiet)
     assert [attempt.status for attempt in reply.attempts] == [200, 200, 200]
+
+
+def test_who_hears_is_told_whole_characters() -> None:
+    """Some servers send the halves of a pair in two events: the character is told once it is there."""
+    heard: list[str] = []
+    exchange = Exchange(time.monotonic, lambda text, _: heard.append(text))
+    for piece in ("a\ud83d", "", "\ude80b", "\ud83d"):
+        exchange.tell(piece)
+    exchange.tell("", last=True)
+    assert heard == ["a", "\N{ROCKET}b", "\ufffd"]
+
+
+def test_what_was_heard_is_the_text_of_the_reply() -> None:
+    """Whatever halves of pairs come, and in what packets."""
+    heard: list[str] = []
+    pieces = (rb"a\ud83d", rb"\ude80b", rb"\ud83d")
+    events = [b'data: {"choices": [{"delta": {"content": "%s"}}]}\n\n' % piece for piece in pieces]
+    reply = ask(Answer(packets=[*events, END]), hear=lambda text, _: heard.append(text))
+    assert "".join(heard) == reply.text == "a\N{ROCKET}b\ufffd"
 
 
 def test_who_hears_is_told_which_attempt_it_is() -> None:
