@@ -452,7 +452,7 @@ class Run:
         stage = self.stage
         said = {
             **{"file": stage.target.file, "number": stage.number, "place": stage.place, "run": self.id},
-            **{"turns": self.turns, "calls": {stage.tool.name: stage.calls}, "input": stage.target.input},
+            **{"turns": self.turns, "calls": {stage.tool.name: stage.calls}},
         }
         command = [sys.executable, "-c", "from loopworth.workflows.stage import other; other()"]
         done = subprocess.run(command, input=json.dumps(said), capture_output=True, text=True, check=False)
@@ -465,7 +465,7 @@ class Run:
 def other() -> None:
     """The other process: what to do is told on standard input, what came of it on standard output."""
     said = json.load(sys.stdin)
-    stage = Stage(targets(said["file"], said["calls"], said["input"])[said["number"]], said["place"])
+    stage = Stage(targets(said["file"], said["calls"])[said["number"]], said["place"])
     try:
         run = Run(stage, said["turns"], nested=False, read=(), id=said["run"])
         outcome = run.go_on()

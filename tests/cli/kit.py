@@ -28,6 +28,7 @@ answer: "{{ said }}"
 """
 TOOL = """\
 import pathlib
+import time
 
 
 def refund(amount: int, who: str) -> str:
