@@ -5,12 +5,15 @@ It wants the extra `postgres`, and its tables from `loopworth store migrate`.
 
 from __future__ import annotations
 
+import os
 import re
+import select
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from weakref import finalize
 
 import psycopg
 
@@ -26,6 +29,10 @@ CONNECT = 10
 """Seconds that a server may take to answer."""
 LINGERING = 1.0
 """Seconds in which a server may still hold what a process had that was killed."""
+SPARE = 2
+"""Connections that are kept to read with."""
+FRESH = 30.0
+"""Seconds for which they are: between here and the server one that is idle for long may be dropped unsaid."""
 MIGRATING = 0x6C777274
 """The lock under which the tables are made."""
 KEEPALIVE = {"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3}
@@ -62,6 +69,57 @@ class Connection:
         return float(one(self, "select extract(epoch from clock_timestamp())"))
 
 
+class Reader(Connection):
+    """A connection to read with; closed, it is kept for the next question."""
+
+    def __init__(self, driver: psycopg.Connection[Any], spare: Spare) -> None:
+        super().__init__(driver)
+        self.spare = spare
+
+    def close(self) -> None:
+        self.spare.keep(self.driver)
+
+
+class Spare:
+    """Connections that nobody uses, each with the time since when and the process that opened it. To open one takes
+    longer than most questions."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock = clock
+        self.kept = list[tuple[psycopg.Connection[Any], float, int]]()
+
+    def keep(self, driver: psycopg.Connection[Any]) -> None:
+        idle = driver.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        if idle and len(self.kept) < SPARE:
+            self.kept.append((driver, self.clock(), os.getpid()))
+        else:
+            driver.close()
+
+    def take(self) -> psycopg.Connection[Any] | None:
+        """One that can be asked: of this process, used a short while ago, and not closed by the server."""
+        with suppress(IndexError):  # another thread may take the last
+            while True:
+                driver, since, process = self.kept.pop()
+                if process != os.getpid():
+                    continue  # to close it would end it for the process that this one is a copy of
+                if self.clock() - since < FRESH and quiet(driver):
+                    return driver
+                driver.close()
+        return None
+
+    def drain(self) -> None:
+        while self.kept:
+            self.kept.pop()[0].close()
+
+
+def quiet(driver: psycopg.Connection[Any]) -> bool:
+    """Whether nothing has come since the last answer: what comes unasked is the server's end."""
+    try:
+        return not driver.closed and not select.select([driver.fileno()], [], [], 0)[0]
+    except (OSError, ValueError):  # a file number that is too high to be looked at
+        return False
+
+
 def spoken(statement: str) -> str:
     """A statement in Postgres' words."""
     return statement.replace("%", "%%").replace("?", "%s").replace("/* for share */", "for share")
@@ -86,8 +144,10 @@ class Postgres:
 
     errors: type[Exception] = psycopg.Error
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.address = address
+        self.spare = Spare(clock)
+        finalize(self, self.spare.drain)
         parts = urlsplit(address)
         learn(parts.password, *(value for name, value in parse_qsl(parts.query) if "password" in name))
         user = f"{parts.username}:{MASK}@" if parts.password else f"{parts.username}@" if parts.username else ""
@@ -110,7 +170,9 @@ class Postgres:
             raise
         return db
 
-    reading = writing
+    def reading(self) -> Reader:
+        """As `writing`, but by a connection that was used before, where there is one."""
+        return Reader(self.spare.take() or self.writing().driver, self.spare)
 
     def known(self, found: int) -> None:
         if found < VERSION:

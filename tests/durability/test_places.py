@@ -141,6 +141,65 @@ def test_no_activation_takes_over_while_an_older_one_writes(postgres: str) -> No
     store.close()
 
 
+BACKEND = "select pg_backend_pid()"
+
+
+def test_questions_share_a_connection(postgres: str) -> None:
+    """One after another; what is asked at the same time has connections of its own, and of those two are kept."""
+    where = home(postgres)
+    shelf = Shelf(where)
+    [first] = {shelf.select(BACKEND)[0][0] for _ in range(5)}
+    several = [where.reading() for _ in range(4)]
+    backends = {one.execute(BACKEND).fetchone()[0] for one in several}
+    assert (len(backends), first in backends) == (4, True)
+    for one in several:
+        one.close()
+    assert {shelf.select(BACKEND)[0][0] for _ in range(5)} < backends
+    again = [where.reading() for _ in range(3)]
+    assert len({one.execute(BACKEND).fetchone()[0] for one in again} & backends) == 2
+    for one in again:
+        one.close()
+
+
+def test_a_connection_that_the_server_has_ended_is_not_asked_again(postgres: str) -> None:
+    """It was started anew, say: the next question has another."""
+    shelf = Shelf(home(postgres))
+    [(gone,)] = shelf.select(BACKEND)
+    assert Shelf(postgres).select("select pg_terminate_backend(cast(? as int), 10000)", [gone]) == [(True,)]
+    [(other,)] = shelf.select(BACKEND)
+    assert other != gone
+
+
+def test_a_connection_that_was_idle_for_long_is_not_asked_again(postgres: str) -> None:
+    """Whatever lies between may have dropped it unsaid; nor is one that a question has left amid something."""
+    from loopworth.runs.postgres import FRESH, Postgres
+
+    clock = [0.0]
+    where = Postgres(postgres, lambda: clock[0])
+    shelf = Shelf(where)
+    backends = [shelf.select(BACKEND)[0][0]]
+    clock[0] += FRESH
+    backends.append(shelf.select(BACKEND)[0][0])
+    with pytest.raises(StoreFault, match="no_such_table"):
+        shelf.select("select 1 from no_such_table")
+    assert shelf.select(BACKEND)[0][0] == backends[1]
+    left = where.reading()
+    left.begin(careful=False)
+    left.close()
+    backends.append(shelf.select(BACKEND)[0][0])
+    assert len(set(backends)) == 3
+
+
+def test_connections_end_with_their_place(postgres: str) -> None:
+    """None is left open when nobody has the store any more."""
+    where = home(postgres)
+    Shelf(where).select(BACKEND)
+    assert len(where.spare.kept) == 1  # type: ignore[attr-defined]
+    driver = where.spare.kept[0][0]  # type: ignore[attr-defined]
+    del where
+    assert driver.closed
+
+
 OLDER = """
 alter table run drop column source;
 alter table approval drop column n;
