@@ -54,6 +54,7 @@ select ?, ?, coalesce(max(n), -1) + 1, ?, 'gate', ?, ?, coalesce(max(ended), 0),
     (select epoch from run where id = ?) from effect where run = ?
 """
 EQUAL = "select id from approval where run = ? and hash = ? and state = 'waiting'"
+BEFORE = "select decision from approval where run = ? and hash = ? and state = 'decided' order by n limit 1"
 BALLOTS = "select at, by, decision, won from ballot where run = ? and id = ? order by n"
 READY = """
 select distinct run.id from run join approval on approval.run = run.id where run.state <> 'done'
@@ -158,10 +159,20 @@ def put(store: Store, run: str, epoch: int, id: str, question: Question, now: da
 
     def work(db: Database) -> bool:
         if db.execute(ASK, (*row, run, epoch)).rowcount == 1:
+            if question.remember:
+                recall(db, run, id, stamp(now))
             return True
         return bool(db.execute("select epoch from run where id = ?", (run,)).fetchall()[0][0] == epoch)
 
     return store.submit(work, careful=True)
+
+
+def recall(db: Database, run: str, id: str, at: str) -> None:
+    """Decide a question as an equal one of its run was decided since this activation began."""
+    [asked] = db.execute(WHICH, (run, id)).fetchall()
+    approval = approval_of(asked)
+    for (said,) in db.execute(BEFORE, (run, approval.hash)).fetchall():
+        stood(db, approval, remembered(decision_of(text(said, "a decision"))), at)
 
 
 # -- read --------------------------------------------------------------------------------------------------------------
@@ -280,10 +291,14 @@ def enter(db: Database, approval: Approval, decision: Decision, at: str) -> Came
     if not approval.question.remember:
         return Decided(approval)
     also = [row[0] for row in db.execute(EQUAL, (approval.run, approval.hash)).fetchall()]
-    again = msgspec.structs.replace(decision, by=f"{decision.by} (remembered)".strip())
     for id in also:
-        stood(db, msgspec.structs.replace(approval, id=id), again, at)
+        stood(db, msgspec.structs.replace(approval, id=id), remembered(decision), at)
     return Decided(approval, tuple(also))
+
+
+def remembered(decision: Decision) -> Decision:
+    """The decision, as it stands for an equal call."""
+    return msgspec.structs.replace(decision, by=f"{decision.by.removesuffix(' (remembered)')} (remembered)".strip())
 
 
 def stood(db: Database, approval: Approval, decision: Decision, at: str) -> bool:

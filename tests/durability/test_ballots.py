@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from loopworth.runs.approvals import Already, Decided, decide, of_run
+from loopworth.runs.approvals import Already, Decided, decide, of_run, ready
 from loopworth.runs.journal import digest
 from loopworth.runs.outcome import Waiting
 from loopworth.runs.parking import Parking
@@ -61,3 +61,23 @@ def test_a_name_in_another_encoding_decides_as_any(place: str) -> None:
     assert asked.decision is not None
     assert (asked.decision.by[:3], asked.ballots[0].by[:3], asked.decision.note) == ("k?m", "k?m", "n\udcff\0")
     assert not asked.altered
+
+
+@pytest.mark.parametrize("remember", [True, False])
+def test_what_was_decided_while_a_run_is_under_way_stands_for_what_it_asks_next(place: str, remember: bool) -> None:
+    """The activation that asks began before the decision: an equal question does not wait for another one."""
+    store, run = Store(place), new_id()
+    question = Question("pay", {"amount": 1}, digest(["pay", {"amount": 1}]), remember=remember)
+    other = Question("pay", {"amount": 2}, digest(["pay", {"amount": 2}]), remember=remember)
+    world = Parking({}, store, store.begin(kept(run, source={})))
+    for id, asks in (("1/gate", question), ("2/gate", other), ("3/gate", question)):
+        with pytest.raises(Waiting):
+            asyncio.run(world.gate(asks, id))
+        if id == "1/gate":
+            decide(store, run, id, Decision("reject", "kim"))
+    store.wait(store.submit(lambda db: db.execute("update run set exit = 'waiting' where id = ?", (run,))))
+    found = of_run(store.shelf(), run)
+    assert [one.state == "decided" for one in found] == [True, False, remember]
+    assert [one.winner.by for one in found if one.winner] == ["kim", "kim (remembered)"][: 1 + remember]
+    assert run in ready(store.shelf())
+    store.close()
