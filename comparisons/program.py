@@ -16,10 +16,10 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from math import inf
 from pathlib import Path
 from typing import Any, get_args
 
+from loopworth.models.reading import MANY
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects
 from loopworth.runs.events import ModelCalled, ToolCalled
@@ -80,7 +80,7 @@ def asked(usage: Any, fx: Effects, kind: str) -> None:
     input, output = (count(said.get(name)) for name in ("prompt_tokens", "completion_tokens"))
     usd = said.get("usd")
     number = isinstance(usd, int | float) and not isinstance(usd, bool)
-    money = float(usd) if isinstance(usd, int | float) and number and 0 <= usd < inf else None
+    money = float(usd) if isinstance(usd, int | float) and number and 0 <= usd < MANY else None
     calls = count(said.get("model_calls"))
     used = Usage(input, output, usd=money) if said else Usage(None, None, usd=None)
     if calls == 0 and not input and not output and not money:
@@ -91,7 +91,8 @@ def asked(usage: Any, fx: Effects, kind: str) -> None:
 
 
 def count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """A count, and None for what can be none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MANY else None
 
 
 def called(said: Mapping[str, Any], n: int, fx: Effects) -> None:

@@ -74,8 +74,9 @@ def told(run: Found) -> list[Line]:
 
 
 def called(call: Found) -> str:
-    """With what, and what came back."""
-    return f"{arguments(call['arguments'])}\n{call['content']}"
+    """With what, where that is known, and what came back."""
+    given = call.get("arguments")
+    return call["content"] if given is None else f"{arguments(given)}\n{call['content']}"
 
 
 def came(run: Found) -> Line:

@@ -42,6 +42,14 @@ def gives_up(n):
     return {"answer": None, "exit_reason": "turn_limit"}
 
 
+def absurd(n):
+    return {"answer": 2 * n, "usage": {"prompt_tokens": 10**25, "completion_tokens": 10**15, "usd": 1e308}}
+
+
+def brief(n):
+    return {"answer": "no", "calls": [{"tool": "look"}, "ask", {"tool": "hand", "args": {"n": n}, "result": "5"}]}
+
+
 def needs(n, other):
     return other
 """
@@ -105,6 +113,20 @@ def test_what_a_program_tells_is_counted(tmp_path: pathlib.Path) -> None:
     arm = theirs(found(file(tmp_path, '{python: "app:later"}')))
     assert (arm["model_calls"], arm["tool_calls"]) == (3, 1)
     assert (arm["tokens"]["mean"], arm["usd"]["mean"]) == (12, pytest.approx(0.01))  # type: ignore[index]
+
+
+def test_figures_that_can_be_none_are_unknown(tmp_path: pathlib.Path) -> None:
+    """More tokens or dollars than anything can use are no figures, and no sum overflows for them."""
+    arm = theirs(found(file(tmp_path, '{python: "app:absurd"}')))
+    assert (arm["tokens"]["unknown"], arm["usd"]["unknown"]) == (6, 6)  # type: ignore[index]
+
+
+def test_calls_that_are_told_without_arguments_are_reported(tmp_path: pathlib.Path) -> None:
+    """Where the arms disagree the page has what was told, and no more."""
+    found(file(tmp_path, '{python: "app:brief"}'), "--html", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "look" in page
+    assert "{&#34;n&#34;: 1}\n5" in page
 
 
 @pytest.mark.parametrize(
