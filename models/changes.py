@@ -17,6 +17,7 @@ RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_
 """The two names of the output limit."""
 SCHEMAS = {"response_format": ("json_schema", "schema"), "output_config": ("format", "schema"), "format": ()}
 """Where each dialect puts the schema of a reply."""
+SYSTEM = ("system", "developer")
 NAMES = ("properties", "$defs", "definitions", "patternProperties")
 """The keywords of a schema whose own keys are names."""
 
@@ -92,7 +93,7 @@ def folded(messages: list[Message], _: str) -> list[Message]:
     """The messages with what a system message says put before what the user says next."""
     made, waiting = list[Message](), list[str]()
     for message in messages:
-        if message["role"] in ("system", "developer"):
+        if message["role"] in SYSTEM:
             waiting.append(content_text(message.get("content")))
         elif waiting and message["role"] == "user":
             made.append({**message, "content": joined(*waiting, message.get("content"))})
@@ -100,6 +101,14 @@ def folded(messages: list[Message], _: str) -> list[Message]:
         else:
             made.append(message)
     return [*made, *([{"role": "user", "content": "\n\n".join(waiting)}] if waiting else [])]
+
+
+def led(messages: list[Message], _: str) -> list[Message]:
+    """The messages with one system message at most, at the beginning; what others say later the user says."""
+    first = next((k for k, message in enumerate(messages) if message["role"] not in SYSTEM), len(messages))
+    contents = [message.get("content") for message in messages[:first]]
+    head = [{**messages[0], "content": joined(*contents)}] if first > 1 else messages[:first]
+    return [*head, *folded(messages[first:], _)]
 
 
 def merged(messages: list[Message], _: str) -> list[Message]:

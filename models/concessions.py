@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from loopworth.models import changes
 from loopworth.models.changes import RENAMED, SCHEMAS, Body
-from loopworth.models.errors import ALTERNATING, NO_SUCH_ID, NO_SYSTEM, Trouble
+from loopworth.models.errors import ALTERNATING, NO_SUCH_ID, NO_SYSTEM, SYSTEM_FIRST, Trouble
 from loopworth.runs.message import Message
 from loopworth.runs.usage import Value
 
@@ -51,6 +51,7 @@ OF_BODY: dict[str, tuple[Callable[[Body, str], Body], str]] = {
 }
 OF_MESSAGES: dict[str, tuple[Callable[[list[Message], str], list[Message]], str]] = {
     "strip": (changes.stripped, "does not take back {name} in messages: it was left out"),
+    "lead": (changes.led, "takes one {name} message, the first: others were joined to it, or said by the user"),
     "fold": (changes.folded, "takes no {name} message: it was said by the user"),
     "merge": (changes.merged, "wants roles to alternate: {name} of one role were joined"),
     "bridge": (changes.bridged, "wants the model to speak after a result: an empty word of its own was put there"),
@@ -103,11 +104,7 @@ def undone(before: Iterable[Concession]) -> Iterator[Concession]:
 def asked(found: Trouble, body: Body) -> Iterator[Concession]:
     """What the words of an endpoint may ask for, the likeliest first: of two parameters that do not go together the
     choice among tools, which the loop itself holds to, else the first that is named."""
-    roles = {message.get("role") for message in body["messages"]}
-    if roles & {"system", "developer"} and (NO_SYSTEM.search(found.message) or subject(found.param) == "role"):
-        yield Concession("fold", "system")
-    if ALTERNATING.search(found.message):
-        yield Concession("merge", "messages")
+    yield from roles(found, body)
     contents = [message.get("content") for message in body["messages"]]
     if None in contents and NO_CONTENT.search(found.message):
         yield Concession("fill", "content")
@@ -133,6 +130,20 @@ def asked(found: Trouble, body: Body) -> Iterator[Concession]:
     for name in sorted(parameters(body), key=lambda name: (name != "tool_choice", place(name, found))):
         if named(name, found):
             yield Concession("rename" if name in RENAMED else "leave_out", name)
+
+
+def roles(found: Trouble, body: Body) -> Iterator[Concession]:
+    """What may help where an endpoint does not take who speaks. Some templates that know no system message only say
+    that roles must alternate, or which there are."""
+    alternating = ALTERNATING.search(found.message)
+    if alternating:
+        yield Concession("merge", "messages")
+    if not any(message.get("role") in changes.SYSTEM for message in body["messages"]):
+        return
+    if alternating or SYSTEM_FIRST.search(found.message):
+        yield Concession("lead", "system")
+    if alternating or NO_SYSTEM.search(found.message) or subject(found.param) == "role":
+        yield Concession("fold", "system")
 
 
 def parameters(body: Body) -> Iterator[str]:

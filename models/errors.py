@@ -87,11 +87,18 @@ OVERFLOW_WORDS = re.compile(
 )
 NO_SYSTEM = re.compile(
     r"system (role|message|prompt|instruction)s?\b.{0,40}\bnot\b|\bnot\b.{0,40}\bsystem (role|message)"
-    r"|\brole\b.{0,20}\bnot\b.{0,20}\bsystem\b",
+    r"|\brole\b.{0,20}\bnot\b.{0,20}\bsystem\b|unexpected role\W{0,3}system"
+    r"|only user.{0,20}assistant.{0,20}roles?\b|(should|must) be \W?user\W? or \W?assistant",
+    re.I,
+)
+SYSTEM_FIRST = re.compile(
+    r"system (role|message|prompt)s?\b.{0,40}\b(beginning|first|start|once)\b"
+    r"|(initial|one|single) (optional )?system message|multiple system messages",
     re.I,
 )
 ALTERNATING = re.compile(r"roles? must alternate|must alternate between|alternat\w+ (user|roles?)", re.I)
 UNKNOWN_PARAMETER = re.compile(r"unsupported param", re.I)
+BY_TEMPLATE = (NO_SYSTEM, SYSTEM_FIRST, ALTERNATING, UNKNOWN_PARAMETER)
 """What a template, or a server that checks late, says under a status of its own failure: it will never take this."""
 NO_SUCH_ID = re.compile(
     r"(tool.?(call|use).{0,20}\bid\b|tool_?(call|use)_?id\b).{0,160}(length|pattern|characters|a-z)", re.I | re.S
@@ -211,7 +218,7 @@ def kind_of(status: int | None, codes: list[str], message: str) -> Kind:
         return "context_overflow"
     if any(code in FINAL_CODES for code in codes):
         return "refused"
-    if status == 500 and any(words.search(message) for words in (NO_SYSTEM, ALTERNATING, UNKNOWN_PARAMETER)):
+    if status == 500 and any(words.search(message) for words in BY_TEMPLATE):
         return "refused"
     hurried = any(code.startswith(("rate_limit", "overloaded")) for code in codes)
     if status in WORDED and not hurried:

@@ -407,3 +407,47 @@ def test_ids_that_come_again_are_numbered_where_an_endpoint_wants_them_unique(me
     assert [m["tool_calls"][0]["id"] for m in made if "tool_calls" in m] == ["a", "a_2", "a_3"]
     assert [m["tool_call_id"] for m in made if m["role"] == "tool"] == ["a", "a_2", "a_3"]
     assert asked(400, words(message), {"model": "m", "messages": made}) is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "System message must be at the beginning.",
+        "Only user and assistant roles are supported, with the exception of an initial optional system message!",
+    ],
+)
+def test_one_system_message_stands_first_where_an_endpoint_wants_it_so(message: str) -> None:
+    """The templates of Qwen and Mistral: those at the beginning are joined, and what comes later the user says."""
+    history = [system("A."), system("B."), user("hi"), assistant("yes"), system("C."), user("go on")]
+    change = asked(400, words(message), {"model": "m", "messages": history})
+    assert change == Concession("lead", "system")
+    made = change.changed({"messages": history})["messages"]
+    assert made == [system("A.\n\nB."), user("hi"), assistant("yes"), user("C.\n\ngo on")]
+    assert change.changed({"messages": made})["messages"] == made
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "Conversation roles must alternate user/assistant/user/assistant/..."),
+        (400, "Only user and assistant roles are supported!"),
+        (400, "Input should be 'user' or 'assistant'"),
+        (400, 'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter.'),
+        (500, "Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/..."),
+    ],
+)
+def test_a_template_without_a_system_message_may_say_it_in_other_words(status: int, message: str) -> None:
+    """It may only name the roles there are, or count the system's message among those that alternate."""
+    asked_for = {"model": "m", "messages": [system("Be brief."), user("hi")]}
+    change = asked(status, words(message), asked_for)
+    assert change == Concession("fold", "system")
+    assert change.changed(asked_for)["messages"] == [user("Be brief.\n\nhi")]
+
+
+def test_roles_that_alternate_are_joined_before_a_system_message_goes() -> None:
+    """What changes least comes first: whoever takes a system message keeps it."""
+    body = {"model": "m", "messages": [system("A."), user("hi"), user("there")]}
+    said = words("Conversation roles must alternate user/assistant")
+    first = asked(400, said, body)
+    assert first == Concession("merge", "messages")
+    assert asked(400, said, first.changed(body), first) == Concession("fold", "system")
