@@ -45,12 +45,14 @@ def to_json(result: Result) -> bytes:
 
 
 def read(document: bytes) -> dict[str, Any]:
-    """What `to_json` wrote, also with halves of surrogate pairs, which msgspec does not read. Raises ValueError."""
+    """What `to_json` wrote, also with halves of surrogate pairs, which msgspec does not read. Raises ValueError, and
+    RecursionError where it lies deeper than any comparison."""
     with uncollected():
         try:
-            return dict(msgspec.json.decode(document))
+            found = msgspec.json.decode(document)
         except msgspec.DecodeError:
-            return dict(json.loads(document))
+            found = json.loads(document)
+    return found if isinstance(found, dict) else {}
 
 
 @contextmanager

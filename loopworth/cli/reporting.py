@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,15 +46,29 @@ def report(
 ) -> None:
     """Report a kept comparison as it was: on the terminal, as JSON, Markdown or one HTML file, with charts."""
     result, found = told(id, store, comparison)
-    if as_json:
-        write_json(found)
-    write(found, html, markdown, transcripts)
-    if csv is not None:
-        save(csv, trials(found))
-    if svg is not None or png is not None:
-        draw(found, svg, png)
-    if not (as_json or html or markdown or csv or svg or png):
-        tell(result, found)
+    with nullcontext() if result is not None else whole(id):
+        if as_json:
+            write_json(found)
+        write(found, html, markdown, transcripts)
+        if csv is not None:
+            save(csv, trials(found))
+        if svg is not None or png is not None:
+            draw(found, svg, png)
+        if not (as_json or html or markdown or csv or svg or png):
+            tell(result, found)
+
+
+@contextmanager
+def whole(name: str) -> Iterator[None]:
+    """Say of a file that was edited by hand, or is another version's, that what a report is made of is not in it."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError) as lack:
+        why = f"{type(lack).__name__}: {lack}"
+        raise UserFault(
+            f"{name}: what a report is made of is not all there ({why})\n"
+            "    write it anew: `loopworth report RUN --json`, from the store that keeps the comparison"
+        ) from lack
 
 
 def tell(result: Result | None, found: dict[str, Any]) -> None:
@@ -92,7 +107,7 @@ def document(path: Path) -> dict[str, Any]:
         found = read(path.read_bytes())
     except FileNotFoundError:
         raise UserFault(f"{path}: there is no such file") from None
-    except (ValueError, TypeError) as why:
+    except (ValueError, RecursionError) as why:
         raise UserFault(f"{path}: this is no JSON: {why}") from None
     if not {"comparison", "arms", "trials", "verdict"} <= found.keys():
         raise UserFault(f"{path}: this is no comparison, as `loopworth compare --json` writes it")

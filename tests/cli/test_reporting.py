@@ -141,14 +141,16 @@ def test_files_that_are_elsewhere_are_named_by_a_word(tmp_path: pathlib.Path) ->
         ("none.jsonl", "there is no such file"),
         ("none.json", "there is no such file"),
         ("odd.json", "this is no comparison"),
-        ("list.json", "this is no"),
+        ("list.json", "this is no comparison"),
+        ("deep.json", "this is no JSON"),
         ("broken.json", "this is no JSON"),
         ("empty.jsonl", "it holds no comparison, and one is reported: `loopworth runs export ID` writes one"),
     ],
 )
 def test_what_is_no_comparison_is_said(tmp_path: pathlib.Path, name: str, said: str) -> None:
     """With status 2, and in a sentence."""
-    for file, text in {"odd.json": "{}", "list.json": "[1]", "broken.json": "{", "empty.jsonl": ""}.items():
+    texts = {"odd.json": "{}", "list.json": "[1]", "broken.json": "{", "empty.jsonl": "", "deep.json": "[" * 100_000}
+    for file, text in texts.items():
         (tmp_path / file).write_text(text, "utf-8")
     (tmp_path / "hello.yaml").write_text(
         'workflow: hello\nshape: pipeline\ninput: {}\nsteps: [{id: said, set: hi}]\nanswer: "{{ said }}"\n', "utf-8"
@@ -157,6 +159,16 @@ def test_what_is_no_comparison_is_said(tmp_path: pathlib.Path, name: str, said: 
     done = command("report", name)
     assert done.exit_code == 2, done.output
     assert said in done.stderr
+
+
+@pytest.mark.parametrize("words", [[], ["--html", "page.html"], ["--svg", "charts"]], ids=["terminal", "html", "svg"])
+def test_a_file_that_was_edited_is_no_bug_of_ours(tmp_path: pathlib.Path, words: list[str]) -> None:
+    """What a report is made of is not all there: that is said with status 2, and nothing is written."""
+    found = compared(tmp_path)
+    (tmp_path / "edited.json").write_text(json.dumps(found | {"arms": found["arms"][1:]}), "utf-8")  # type: ignore[index]
+    done = command("report", "edited.json", *words)
+    assert (done.exit_code, "is not all there (KeyError: 'double')" in done.stderr) == (2, True), done.output
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_a_run_is_no_comparison(tmp_path: pathlib.Path) -> None:
