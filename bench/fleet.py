@@ -1,6 +1,6 @@
 """Throughput of a fleet: trials per second with one worker and with two, on this machine.
 
-    python bench/fleet.py                        # about a minute; an embedded Postgres, no model, no network
+    python bench/fleet.py                        # three minutes; an embedded Postgres, no model, no network
     python bench/fleet.py --store postgresql://… # on that server, in tables that `loopworth store migrate` has made
 
 Two kinds of trials: `instant` (a scripted pipeline: what the fleet itself costs) and `waiting` (0.2 s each, as for
