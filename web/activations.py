@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
 from typing import Any, TypeAlias
@@ -19,6 +20,8 @@ from loopworth.workflows import durable
 LOG = logging.getLogger(__name__)
 MOST = 8
 """Runs that are under way at once; further ones wait."""
+AGAIN = 300.0
+"""Seconds after which a run is tried again that could not go on: its file may be back, or its store."""
 GRACE = 5.0
 """Seconds in which a run that is called off at the server's end may say so."""
 Resume: TypeAlias = Callable[..., Awaitable[Any]]
@@ -28,9 +31,10 @@ class Activations:
     """Goes on with durable runs. `trouble` says, by run, why the last try did not come off. `LOG` is told of that, and,
     below a warning, of what a sweep found and came to."""
 
-    def __init__(self, home: Home, resume: Resume = front.resume) -> None:
-        self.home, self.resume = home, resume
+    def __init__(self, home: Home, resume: Resume = front.resume, clock: Callable[[], float] = time.monotonic) -> None:
+        self.home, self.resume, self.clock = home, resume, clock
         self.trouble: dict[str, str] = {}
+        self.tried: dict[str, float] = {}
         self.under_way: dict[str, asyncio.Task[None]] = {}
         self.left: tuple[Orphan, ...] = ()
         self.stopping = False
@@ -63,11 +67,12 @@ class Activations:
             """Another process goes on with it, and takes up what was decided."""
         except Exception as why:
             self.trouble[run] = hide(f"{why or type(why).__name__}")
+            self.tried[run] = self.clock()
             LOG.warning("the run %s could not go on: %s", run, self.trouble[run])
 
     def sweep(self) -> None:
         """Decide what has expired as its author said, and go on with every run for which something is decided, or whose
-        process is gone; not with one that could not go on, until somebody asks for it."""
+        process is gone; with one that could not go on after a while again, or when somebody asks for it."""
         with closing(Store(self.home)) as store:
             found = durable.due(store)
         for one in found.expired:
@@ -77,7 +82,8 @@ class Activations:
                 LOG.warning("the run %s: %s", lost.run, lost.why)
         self.left = found.left
         for run, epoch in found.runs.items():
-            if run not in self.trouble and run not in self.under_way:
+            resting = run in self.trouble and self.clock() - self.tried.get(run, self.clock()) < AGAIN
+            if not resting and run not in self.under_way:
                 LOG.info("going on with the run %s%s", run, "" if epoch is None else ": its process ended")
                 self.start(run, epoch)
 

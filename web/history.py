@@ -31,10 +31,12 @@ def runs(request: Request, most: int = MOST) -> Response:
     given = {name: request.query_params.get(name, "").strip() for name in FILTERS}
     most = min(max(1, most), AT_MOST)
     query = Query(**{name: value for name, value in given.items() if value}, most=most)  # type: ignore[arg-type]
-    found = desk.shelf().runs(query)
+    shelf = desk.shelf()
+    found = shelf.runs(query)
+    lost = {one.run for one in orphans(shelf)} if any(one.state != "done" for one in found) else set()
     ends = (*get_args(Exit), "unfinished")
     more = most * 4 if len(found) == most < AT_MOST else None
-    return desk.page(request, "runs", runs=found, given=given, ends=ends, more=more)
+    return desk.page(request, "runs", runs=found, lost=lost, given=given, ends=ends, more=more)
 
 
 @router.get("/runs/{id}")
@@ -47,10 +49,16 @@ def run(request: Request, id: str) -> Response:
         return desk.page(request, "comparison", run=one, bars=bars(shelf, one), live=one.state != "done")
     asked = approvals.of_run(shelf, one.id)
     trouble = desk.activations.trouble.get(one.id, "")
-    if one.exit is None and (lost := next((other for other in orphans(shelf) if other.run == one.id), None)):
-        trouble = trouble or lost.why
+    lost = next((other for other in orphans(shelf) if other.run == one.id), None) if one.exit is None else None
+    trouble = trouble or (lost.why if lost is not None else "")
     idle = one.source is not None and one.state != "done" and one.exit not in (None, "waiting")
-    more = {"asked": asked, "trouble": trouble, "idle": idle or trouble != "", "steps": told(shelf, one)}
+    more = {
+        "asked": asked,
+        "trouble": trouble,
+        "idle": idle or trouble != "",
+        "killed": lost is not None,
+        "steps": told(shelf, one),
+    }
     return desk.page(request, "run", 200, run=one, live=one.state != "done", **more)
 
 

@@ -39,7 +39,7 @@ def runs(
         str | None, typer.Option(metavar="NAME", help="Only runs of this workflow (or comparison).")
     ] = None,
     exit: Annotated[
-        str | None, typer.Option(metavar="REASON", help="Only runs that ended so, or `unfinished` ones.")
+        str | None, typer.Option(metavar="REASON", help="Only runs that ended so, or `unfinished` or `killed` ones.")
     ] = None,
     comparison: Annotated[
         str | None, typer.Option(metavar="ID", help="The trials of this comparison: its id or name.")
@@ -54,14 +54,17 @@ def runs(
     """List the runs and comparisons that are kept, the newest first; trials with --comparison, --arm or --task."""
     if ctx.invoked_subcommand is not None:
         return
-    if exit is not None and exit not in (known := (*get_args(Exit), "unfinished")):
+    if exit is not None and exit not in (known := (*get_args(Exit), "unfinished", "killed")):
         near = nearest(exit, known)
         instead = f"did you mean {near!r}?" if near else f"one of {', '.join(known)}"
         raise UserFault(f"--exit {exit}: no run ends so\n    {instead}")
     after = None if since is None else moment(since, datetime.now(UTC))
-    query = Query(workflow, exit, comparison, arm, task, after, most=most)
+    killed = exit == "killed"
+    state, number = ("unfinished", None) if killed else (exit, most)
+    query = Query(workflow, state, comparison, arm, task, after, most=number)
     found = shelved(Shelf(store), query) if home(store).there() else []
     gone = lost(store, found)
+    found = [one for one in found if one.id in gone][:most] if killed else found
     if as_json:
         write_json([{**facts(one), "killed": one.id in gone} for one in found])
     elif not found:

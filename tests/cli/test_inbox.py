@@ -260,12 +260,13 @@ def test_a_run_whose_process_is_gone_is_listed_so(folder: pathlib.Path) -> None:
     for words in (["runs"], ["runs", "show", run]):
         done = command(*words)
         assert ("killed" in done.stdout, f"--resume {run}" in done.output) == (True, True), done.output
-    [listed] = json.loads(command("runs", "--json").stdout)
+    [listed] = json.loads(command("runs", "--json", "--exit", "killed").stdout)
     shown = json.loads(command("runs", "show", run, "--json").stdout)
     assert (listed["killed"], listed["exit"], shown["killed"]) == (True, None, True)
     assert command("inbox", "approve", name).exit_code == DONE
     assert paid(folder) == ["Ann 250"]
     assert json.loads(command("runs", "--json").stdout)[0]["killed"] is False
+    assert json.loads(command("runs", "--json", "--exit", "killed").stdout) == []
 
 
 def test_a_decision_on_a_run_that_is_under_way_is_left_to_it(folder: pathlib.Path) -> None:

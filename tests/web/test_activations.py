@@ -15,7 +15,7 @@ from loopworth.runs.kept import Kept
 from loopworth.runs.orphans import orphans
 from loopworth.runs.store import Store
 from loopworth.runs.world import Decision
-from loopworth.web.activations import MOST, Activations
+from loopworth.web.activations import AGAIN, MOST, Activations
 from tests.web.kit import ASLEEP, AWAKE, DOZES, Shop, settled
 
 
@@ -148,3 +148,23 @@ def test_a_run_that_is_left_alone_is_said_once(shop: Shop, caplog: pytest.LogCap
         "the run a1: its process ended, or a program has yet to begin with it; to go on: "
         "loopworth run --durable --resume a1"
     ]
+
+
+def test_a_run_that_could_not_go_on_is_tried_again_after_a_while(shop: Shop) -> None:
+    """Its file may be back; and not with every sweep."""
+    run, now, tried = shop.waits(), [0.0], list[str]()
+    [one] = shop.questions(run)
+    with closing(Store(shop.home)) as store:
+        approvals.decide(store, run, one.id, Decision("approve", "kim"))
+
+    async def resume(store: Any, run: str) -> None:
+        tried.append(run)
+        raise OSError("its file is gone")
+
+    activations = Activations(shop.home, resume, clock=lambda: now[0])
+    for at in (1.0, 2.0, AGAIN, AGAIN + 2.0, AGAIN + 3.0):
+        now[0] = at
+        activations.sweep()
+        settled(activations)
+    activations.stop()
+    assert tried == [run, run]

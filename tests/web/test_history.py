@@ -161,3 +161,19 @@ def test_a_store_that_cannot_be_read_is_said(shop: Shop) -> None:
         answer = tab.get("/runs")
     assert answer.status_code == 503
     assert "runs.db" in answer.text
+
+
+def test_a_run_whose_process_is_gone_says_so(shop: Shop) -> None:
+    """In the list and on its page, with the button that goes on with it."""
+    run = shop.waits()
+    store = Store(shop.home)
+    store.resume(run)  # an activation that never ends
+    store.close()
+    with browsing(shop) as (tab, activations):
+        listed, page = tab.get("/runs").text, tab.get(f"/runs/{run}").text
+        assert '<td data-label="end">killed</td>' in listed
+        for shown in ("<dd>killed</dd>", "its process ended", "Go on with it"):
+            assert shown in page
+        tab.client.post(f"/runs/{run}/resume", data={"sign": tab.sign(f"/runs/{run}")})
+        settled(activations)
+        assert "<dd>waiting</dd>" in tab.get(f"/runs/{run}").text
