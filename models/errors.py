@@ -173,7 +173,7 @@ def error_of(body: Any, answered: bool) -> dict[str, Any] | None:
     error = body.get("error") or inner
     if error:
         return error if isinstance(error, dict) else {"message": str(error)}
-    if body.get("object") == "error" or (not answered and ("message" in body or "detail" in body)):
+    if body.get("object") == "error" or (not answered and (isinstance(body.get("message"), str) or "detail" in body)):
         return body
     ended = str(first.get("finish_reason") or "").lower() if isinstance(first, dict) else ""
     return {"message": f"the provider broke the reply off: {ended}"} if ended in BROKEN_OFF else None

@@ -84,7 +84,7 @@ class Incoming:
 
     @property
     def began(self) -> bool:
-        return self.half or (self.gathering.spoke and self.streams)
+        return self.half or (self.gathering.spoke and (self.streams or not self.gathering.done))
 
     @property
     def streams(self) -> bool:

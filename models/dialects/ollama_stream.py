@@ -33,7 +33,7 @@ class Parts:
             if value is not None and key != "message" and not (done and key == "error")
         }
         message = event.get("message")
-        if not isinstance(message, dict):
+        if not isinstance(message, dict) or event.get("done_reason") in LOADED:
             return ""
         self.spoke = True
         for key, value in message.items():

@@ -166,3 +166,21 @@ def test_a_model_that_was_loaded_has_not_replied_yet() -> None:
     assert not parts.done
     parts.add({"message": {"content": "hi"}, "done": True, "done_reason": "stop"})
     assert (parts.done, DIALECTS["ollama"].read(parts.body(), None, 0).text) == (True, "hi")
+
+
+@pytest.mark.parametrize(
+    ("event", "began"),
+    [
+        ({"message": {"role": "assistant", "content": "he"}, "done": False}, True),
+        ({"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "load"}, False),
+        ({"error": "model 'm' not found"}, False),
+    ],
+)
+def test_a_reply_that_broke_off_after_one_line_had_begun(event: dict[str, Any], began: bool) -> None:
+    """The model was at work, and what it used is unknown: not where it was only loaded, or not there."""
+    ollama = DIALECTS["ollama"]
+    incoming = Incoming(ollama.gather())
+    incoming.feed(json.dumps(event).encode() + b"\n")
+    found = ollama.trouble(200, incoming.body(), {}, 0.0)
+    assert (incoming.began, found is None) == (began, False)
+    assert "role" not in found.message
