@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from loopworth.models.dialects import Dialect, Gathering
 from loopworth.models.errors import Trouble
@@ -18,6 +18,7 @@ from loopworth.runs.message import Attempt, readable
 from loopworth.runs.secrets import hide, in_address, learn
 from loopworth.runs.usage import Value
 
+T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
 Hear = Callable[[str, int], None]
 """Is told of text as it comes, and by which attempt: a later one begins anew."""
@@ -71,11 +72,11 @@ class Exchange:
         """Seconds of the call that were no wait."""
         return max(0.0, self.elapsed - sum(end - start for start, end in self.waits))
 
-    async def waiting(self, awaitable: Awaitable[Any]) -> None:
+    async def waiting(self, awaitable: Awaitable[T]) -> T:
         """Await, and note the span as a wait, also where it is cut."""
         start = self.elapsed
         try:
-            await awaitable
+            return await awaitable
         finally:
             self.waits.append((start, self.elapsed))
 
@@ -148,7 +149,7 @@ class Endpoint:
         self.base_url, self.key, self.openai, self.given = base_url, key, openai, client
         self.clock, self.sleep, self.now, self.jitter = clock, sleep, now, jitter
         real = client is None and clock is time.monotonic and sleep is asyncio.sleep
-        self.pace = pace or (PACE if real else Memory(clock))
+        self.shared, self.pace = pace, pace or (PACE if real else Memory(clock))
         self.concurrency, self.gap = 0, 0.0
         self.users = 0
         learn(key, *in_address(base_url))
@@ -197,11 +198,16 @@ class Endpoint:
     async def admit(self, exchange: Exchange, since: float) -> None:
         """Wait until the server may be asked, first come, first served; what it asked for until `since` was waited."""
         async with held(self._turn, exchange):
-            due, now = await self.pace.take(self.name, self.gap, since)
+            due, now = await self.turn(exchange, since)
             while due > now:
                 exchange.waited += due - now
                 await exchange.waiting(self.sleep(due - now))
-                due, now = await self.pace.take(self.name, self.gap, due)
+                due, now = await self.turn(exchange, due)
+
+    async def turn(self, exchange: Exchange, since: float) -> tuple[float, float]:
+        """What the pace says; to ask one that others share takes time, which is no time of the model's."""
+        taken = self.pace.take(self.name, self.gap, since)
+        return await (taken if self.shared is None else exchange.waiting(taken))
 
     async def told(self, found: Trouble) -> float:
         """Have everybody wait as long as the server asks, where that is waited for at all; until when."""

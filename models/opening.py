@@ -105,8 +105,8 @@ def given_keys(client: Any) -> Iterator[str]:
 def shared_endpoint(base_url: str, key: str, openai: bool, seams: dict[str, Any]) -> Endpoint:
     """The endpoint in use at this address with this key, else a new one."""
     endpoint = ENDPOINTS.get((base_url, key))
-    own = ("clock", "sleep") if seams["pace"] is None else ("clock", "sleep", "pace")
-    if endpoint is None or any(getattr(endpoint, name) != seams[name] for name in own):
+    own = (seams["clock"], seams["sleep"], seams["pace"])
+    if endpoint is None or (endpoint.clock, endpoint.sleep, endpoint.shared) != own:
         endpoint = ENDPOINTS[base_url, key] = Endpoint(base_url, key, openai=openai, **seams)
     return endpoint
 

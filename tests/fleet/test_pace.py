@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from loopworth.comparisons.fleet.pace import LATER, Shared
 from loopworth.comparisons.fleet.workshop import Workshop
-from loopworth.models import open_model
-from loopworth.runs.database import Home
+from loopworth.models import ModelSpec, open_model
+from loopworth.runs.database import Database, Home
 from loopworth.runs.home import home
+from loopworth.runs.message import Request
 from loopworth.runs.store import Store, new_id
 from tests.endpoint import Answer, FakeEndpoint, Received, said
 from tests.fleet.hosts import asking, chunk_of
@@ -39,6 +40,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 
 Turn = tuple[float, float]
+ASKED = Request([{"role": "user", "content": "hello"}], max_tokens=50)
 
 
 @settings(max_examples=40, deadline=None)
@@ -119,6 +121,32 @@ def test_where_the_store_does_not_answer_nothing_is_sent(tmp_path: pathlib.Path)
 
     with closing(Shared(place, lambda _: 100.0)) as pace:
         assert asyncio.run(taken(pace)) == [LATER, 0.0, (100.0, 100.0)]
+
+
+async def replied(place: Home, url: str, hours: Hours, slow: float) -> list[Any]:
+    """Two replies, of a model whose pace is that of a store that takes so long, and of one in this process after it."""
+
+    def asked(_: Database) -> float:
+        hours.time += slow
+        return hours.time
+
+    found, spec = [], ModelSpec("vllm/m", base_url=url)
+    with closing(Shared(place, asked)) as pace:
+        model = open_model(spec, clock=hours, sleep=hours.sleep, pace=pace)
+        found.append(await model.reply(ASKED, None))
+    alone = open_model(spec, clock=hours, sleep=hours.sleep)
+    found.append(await alone.reply(ASKED, None))
+    for one in (model, alone):
+        await one.close()
+    return found
+
+
+def test_the_time_in_which_the_store_is_asked_is_none_of_the_models(place: Home) -> None:
+    """It is a wait, as that for a slot. Who opens the model without this pace asks no store."""
+    with FakeEndpoint(last=said("hi")) as fake:
+        paced, alone = asyncio.run(replied(place, fake.base_url, Hours(), 5.0))
+    assert (paced.waits, paced.seconds) == (((0.0, 5.0),), 0.0)
+    assert (alone.waits, alone.seconds) == ((), 0.0)
 
 
 # -- two workers of an endpoint ---------------------------------------------------------------------------------------
