@@ -57,22 +57,22 @@ class Router:
     async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
         label, rule, said = await self.chosen(input, fx)
         if label is not None or self.otherwise:
-            fx.emit(RouteTaken(fx.id, label or OTHERWISE, rule, said))
+            fx.emit(RouteTaken(fx.id, label or OTHERWISE, rule, said or ""))
         if label is None:
-            what = f"{self.source} {said[:200]!r}" if said else "no `if` was true"
+            what = "no `if` was true" if said is None else f"{self.source} {said[:200]!r}"
             end = "" if self.otherwise else ", and there is no `otherwise`"
             raise Stop("no_route", None, f"none of {', '.join(self.routes)}: {what}{end}")
         route = self.routes[label]
         return await route.executor.run(route.arguments(input), fx.at(label, route.limits))
 
-    async def chosen(self, input: dict[str, Any], fx: Effects) -> tuple[str | None, str, str]:
-        """The label, the rule that found it, and what the model said."""
+    async def chosen(self, input: dict[str, Any], fx: Effects) -> tuple[str | None, str, str | None]:
+        """The label, the rule that found it, and what the model said; None where it was not asked."""
         for label, route in self.routes.items():
             if route.when is not None and route.when(input):
                 return label, "if", ""
         decision = await self.decision(self.prompt(input), fx)
         if decision is None or decision.label is None:
-            return None, OTHERWISE, decision.said if decision is not None else ""
+            return None, OTHERWISE, decision.said if decision is not None else None
         return decision.label, "model" if self.similarity is None else "similarity", decision.said
 
     async def decision(self, messages: list[Message], fx: Effects) -> Decision | None:

@@ -89,6 +89,13 @@ def test_without_otherwise_the_run_ends_as_no_route():
     assert outcome.note == "none of urgent, billing, tech, broken: the model said '!!', and there is no `otherwise`"
 
 
+def test_a_model_that_says_nothing_was_asked_all_the_same():
+    """The note tells what it said, and not that no rule was true."""
+    outcome, model = routed("hi", "", "")
+    assert outcome.note == "none of urgent, billing, tech, broken: the model said '', and there is no `otherwise`"
+    assert len(model.requests) == 2
+
+
 def test_rules_alone_never_ask_a_model():
     """With nothing to offer, what no rule takes goes otherwise."""
     outcome, model = routed("x", routes={"urgent": ROUTES["urgent"]}, otherwise=True)
