@@ -23,7 +23,7 @@ from loopworth.workflows.form import Builder, Form
 from loopworth.workflows.spec import Name, Text
 
 Rung = Literal["pipeline", "router", "constrained_loop", "open_loop", "gated_loop"]
-MODEL = "local/smollm2-135m"
+NAME, MODEL = "feature", "local/smollm2-135m"
 
 
 class Answers(Form):
@@ -35,7 +35,7 @@ class Answers(Form):
     paths: Literal["one", "few", "many"] = Field(description="write paths: one | few | many")
     wrong_step: Literal["cheap", "expensive"] = Field(description="write wrong_step: cheap | expensive")
     undo: Literal["yes", "no"] = Field(description="write undo: yes | no")
-    name: Name = "feature"
+    name: Name = NAME
     model: Text = MODEL
 
     def rules(self) -> Iterator[Fault]:
@@ -84,13 +84,13 @@ class Advice(Value, frozen=True):
     files: dict[str, str]
 
 
-def answers(path: Path) -> Answers:
-    """The answers in a YAML file. Raises `WorkflowFault` with every fault."""
+def answers(path: Path, name: str = NAME) -> Answers:
+    """The answers in a YAML file, which need not give a name. Raises `WorkflowFault` with every fault."""
     document = read(path)
     if not isinstance(document.value, dict):
         sample = "; ".join(f"{key}: {' | '.join(choices)}" for key, (_, choices) in QUESTIONS.items())
         raise WorkflowFault(document.faults or [document.fault((), "answers are a mapping", f"write {sample}")])
-    return built(document.value, document)
+    return built({"name": name, **document.value}, document)
 
 
 def built(value: dict[str, Any], document: Document) -> Answers:
@@ -100,6 +100,12 @@ def built(value: dict[str, Any], document: Document) -> Answers:
     if faults := [*document.faults, *builder.faults]:
         raise WorkflowFault(faults)
     return made
+
+
+def named(folder: Path) -> str:
+    """The name of a feature whose files stand in a folder: the folder's, as far as that makes one."""
+    name = re.sub(r"[^a-z0-9_]+", "_", folder.resolve().name.lower()).strip("_")
+    return name if name[:1].isalpha() else NAME
 
 
 def said(words: Mapping[str, str]) -> Answers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,10 @@ from loopworth.cli.terminal import complain, headed, notices, output, shown, wri
 if TYPE_CHECKING:
     from loopworth.comparisons.advice import Advice
 
+Model = Annotated[
+    str | None,
+    typer.Option(metavar="PROVIDER/NAME", help="The model that loops ask.", show_default="local/smollm2-135m"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what is proposed, and why, as JSON.")]
 
 
@@ -24,26 +29,40 @@ def advise(
     ] = None,
     to: Annotated[
         Path | None,
-        typer.Option("--to", metavar="FOLDER", help="Where the files go."),
+        typer.Option("--to", metavar="FOLDER", help="Where the files go; by default a folder of the feature's name."),
     ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The feature's name; by default the folder's.")
+    ] = None,
+    model: Model = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask five questions, and write starting files for the rung of the ladder that they speak for, and a comparison."""
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
     from loopworth.comparisons import advice
 
-    given = advice.answers(answers) if answers is not None else advice.said(asked())
+    mine = advice.NAME if to is None else advice.named(to)
+    if answers is None:
+        told = {"name": name or mine} | ({"model": model} if model else {})
+        advice.said(advice.DEFAULTS | told)  # what is wrong with a name is said before five questions are asked
+        given = advice.said(asked() | told)
+    elif name or model:
+        raise UserFault(f"--answers {answers}: say `name` and `model` in this file, and not beside it")
+    else:
+        given = advice.answers(answers, mine)
     begin(advice.advise(given), to or Path(given.name), as_json)
 
 
 def init(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the files go.")] = Path(),
+    model: Model = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a starting project: what `advise` proposes where the question is open, a pipeline and a bounded loop."""
     from loopworth.comparisons import advice  # imported here, as above
 
-    begin(advice.advise(advice.said(advice.DEFAULTS)), folder, as_json)
+    told = {"name": advice.named(folder)} | ({"model": model} if model else {})
+    begin(advice.advise(advice.said(advice.DEFAULTS | told)), folder, as_json)
 
 
 def asked() -> dict[str, str]:
@@ -73,7 +92,7 @@ def answered(question: str, choices: dict[str, str]) -> str:
 def begin(advice: Advice, folder: Path, as_json: bool) -> None:
     """Write the files, and say what is proposed and what decides."""
     write(advice.files, folder)
-    compare = f"loopworth compare {folder / 'comparison.yaml'}"
+    compare = shlex.join(["loopworth", "compare", str(folder / "comparison.yaml")])
     if as_json:
         files = [str(folder / name) for name in advice.files]
         write_json({"rung": advice.rung, "reasons": advice.reasons, "files": files, "next": compare})

@@ -21,6 +21,29 @@ def test_answers_in_a_file_become_files(tmp_path: pathlib.Path) -> None:
     assert command("check", tmp_path / "new").exit_code == 0
 
 
+def test_the_feature_has_the_name_of_its_folder(tmp_path: pathlib.Path) -> None:
+    """As far as that makes one, and where no other is given; the command can be copied as it is."""
+    folder = tmp_path / "Late orders"
+    done = command("init", folder, "--model", "ollama/qwen3")
+    assert f"loopworth compare '{folder / 'comparison.yaml'}'" in " ".join(done.stdout.split())
+    assert "comparison: late_orders\n" in (folder / "comparison.yaml").read_text("utf-8")
+    assert "model: ollama/qwen3\n" in (folder / "agent.yaml").read_text("utf-8")
+    (tmp_path / "answers.yaml").write_text(ANSWERS.replace("name: returns\n", ""), "utf-8")
+    assert command("advise", "--answers", tmp_path / "answers.yaml", "--to", tmp_path / "9").exit_code == 0
+    assert "comparison: feature\n" in (tmp_path / "9" / "comparison.yaml").read_text("utf-8")
+
+
+def test_a_name_or_a_model_that_can_be_none_is_said_before_anything_is_asked(tmp_path: pathlib.Path) -> None:
+    """And beside a file of answers they are refused: it has a place for both."""
+    terminal = Terminal("-m", "loopworth", "advise", "--to", str(tmp_path / "new"), "--model", "nonsense")
+    assert terminal.close() == 2
+    assert "write provider/model, such as ollama/nonsense" in terminal.seen
+    assert "write the steps down" not in terminal.seen
+    (tmp_path / "answers.yaml").write_text(ANSWERS, "utf-8")
+    done = command("advise", "--answers", tmp_path / "answers.yaml", "--name", "other")
+    assert (done.exit_code, "say `name` and `model` in this file" in done.stderr) == (2, True)
+
+
 def test_what_is_proposed_is_also_json(tmp_path: pathlib.Path) -> None:
     (tmp_path / "answers.yaml").write_text(ANSWERS, "utf-8")
     done = command("advise", "--answers", tmp_path / "answers.yaml", "--to", tmp_path / "new", "--json")
