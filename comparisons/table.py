@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from loopworth.comparisons import curve
 from loopworth.comparisons.contrast import Contrast
+from loopworth.comparisons.pareto import AXES, Beaten, Standing
 from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, Judging, Level, Report, report, spared_words
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.sentences import counted, percent
@@ -384,15 +385,38 @@ def times(one: Contrast) -> Iterable[tuple[str, str, str, str]]:
 
 def pareto(found: Report) -> Iterable[RenderableType]:
     """Which arms no other is shown to beat, and by which the others are."""
-    if not found.standings:
-        return
-    best = ", ".join(one.arm for one in found.standings if not one.dominated_by)
-    yield Text(f"not shown to be beaten on accuracy, cost and time at once (the Pareto set): {shown(best)}")
-    for one in found.standings:
-        if one.dominated_by:
-            others = " and ".join(one.dominated_by)
-            yield Text(f"{shown(one.arm)}: {shown(others)} shown not worse, cheaper and faster")
-    yield Text()
+    if found.standings:
+        yield from (Text(shown(line)) for line in pareto_words(found.standings))
+        yield Text()
+
+
+def pareto_words(standings: Sequence[Standing]) -> Iterable[str]:
+    """The Pareto set and its axes; then for each other arm by which it is beaten, and on which."""
+    told = [axis for axis in AXES if any(axis in one.axes for one in standings)]
+    best = ", ".join(one.arm for one in standings if not one.dominated_by)
+    none = "".join(f", {axis} tells none apart" for axis in AXES if axis not in told)
+    yield f"not shown to be beaten on {listed(told)}{' at once' * (len(told) > 1)} (the Pareto set{none}): {best}"
+    for one in standings:
+        ways: dict[str, list[str]] = {}
+        for beaten in one.beaten:
+            ways.setdefault(beaten_words(beaten), []).append(beaten.by)
+        yield from (f"{one.arm}: {' and '.join(arms)} shown {how}" for how, arms in ways.items())
+
+
+LESS = {"accuracy": "not worse", "cost": "cheaper", "time": "faster"}
+NO_MORE = {"cost": "at no more cost", "time": "in no more time"}
+UNKNOWN = {"cost": "what either costs is unknown", "time": "how long either takes is unknown"}
+
+
+def beaten_words(one: Beaten) -> str:
+    """On which axes an arm is shown better, and why the others decide nothing."""
+    better = listed([LESS[axis] for axis in one.on]) if len(one.on) > 1 else "better"
+    no_more = [NO_MORE[axis] for axis in one.no_more]
+    return "; ".join([", ".join([better, *([listed(no_more)] if no_more else [])]), *(UNKNOWN[a] for a in one.unknown)])
+
+
+def listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def ablation_table(found: Report) -> Iterable[RenderableType]:

@@ -11,6 +11,7 @@ import msgspec
 
 from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.curve import chance
+from loopworth.comparisons.pareto import Standing
 from loopworth.comparisons.report import ArmFigures, Judging, spared_words
 from loopworth.comparisons.result import Spared
 from loopworth.comparisons.sentences import percent
@@ -22,6 +23,7 @@ from loopworth.comparisons.table import (
     duration,
     judge_words,
     number,
+    pareto_words,
     seen_words,
     span,
     times,
@@ -226,14 +228,8 @@ def accuracy_and_cost(found: Found) -> Table | None:
     """Which arms no other is shown to beat, and by which the others are."""
     if not found["pareto"]:
         return None
-    best = ", ".join(one["arm"] for one in found["pareto"] if not one["dominated_by"])
-    beaten = tuple(
-        f"{one['arm']}: {' and '.join(one['dominated_by'])} shown not worse, cheaper and faster."
-        for one in found["pareto"]
-        if one["dominated_by"]
-    )
-    best = f"Not shown to be beaten on accuracy, cost and time at once (the Pareto set): {best}."
-    return Table("pareto", "Accuracy against cost", words=(best, *beaten))
+    lines = pareto_words([msgspec.convert(one, Standing) for one in found["pareto"]])
+    return Table("pareto", "Accuracy against cost", words=tuple(f"{line[:1].upper()}{line[1:]}." for line in lines))
 
 
 def levels(found: Found) -> Table | None:

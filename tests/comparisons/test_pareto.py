@@ -6,12 +6,16 @@ import io
 import json
 from typing import Any
 
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from loopworth.comparisons.export import to_json
 from loopworth.comparisons.pareto import standings
 from loopworth.comparisons.result import Result
-from loopworth.comparisons.table import render
+from loopworth.comparisons.table import pareto_words, render
 from loopworth.comparisons.verdict import Measured, Rule
 from tests.comparisons.contenders import Says, arm, compared, comparison
 
@@ -26,6 +30,10 @@ def contender(name: str, right: int, usd: float | None, seconds: float) -> Measu
 
 def beaten(*arms: Measured) -> dict[str, tuple[str, ...]]:
     return {one.arm: one.dominated_by for one in standings(arms, Rule())}
+
+
+def lines(*arms: Measured) -> list[str]:
+    return list(pareto_words(standings(arms, Rule())))
 
 
 def test_an_arm_that_is_dearer_slower_and_no_better_is_beaten() -> None:
@@ -60,12 +68,71 @@ def test_an_arm_that_costs_nothing_is_cheaper_than_one_that_always_costs() -> No
     assert beaten(free, paid) == {"free": (), "paid": ("free",)}
 
 
+COSTS = {"nothing is billed": (0.0, 0.0), "the same for both": (0.01, 0.01), "known of neither": (None, None)}
+
+
+@pytest.mark.parametrize("costs", COSTS.values(), ids=COSTS)
+def test_a_cost_that_tells_two_arms_not_apart_protects_neither(costs: tuple[float | None, float | None]) -> None:
+    """An arm that is no better and slower is beaten by its time, and the lines say which axes were looked at."""
+    good, poor = contender("good", 60, costs[0], 1.0), contender("poor", 60, costs[1], 2.0)
+    assert beaten(poor, good) == {"poor": ("good",), "good": ()}
+    why = "; what either costs is unknown" if costs[0] is None else ", at no more cost"
+    assert lines(poor, good) == [
+        "not shown to be beaten on accuracy and time at once (the Pareto set, cost tells none apart): good",
+        f"poor: good shown not worse and faster{why}",
+    ]
+
+
+def test_a_cost_that_is_known_of_one_side_alone_shows_nothing() -> None:
+    """On all tasks, or on some: the other may cost more, or less."""
+    base, slow = contender("base", 60, 0.0, 1.0), contender("slow", 40, None, 2.0)
+    part = Measured("slow", slow.right, {**slow.usd, "3": 0.0}, slow.seconds)
+    for first, other in ((base, slow), (slow, base), (part, slow), (slow, part), (base, part)):
+        assert not any(beaten(first, msgspec.structs.replace(other, arm="other")).values())
+
+
+def test_where_accuracy_alone_tells_two_arms_apart_the_better_one_beats_the_other() -> None:
+    """Not worse is not enough there: two arms that are alike would beat each other."""
+    good, poor = contender("good", 60, 0.0, 1.0), contender("poor", 40, 0.0, 1.0)
+    assert lines(good, poor)[0].startswith("not shown to be beaten on accuracy (the Pareto set, cost tells none apart,")
+    assert lines(good, poor)[1:] == ["poor: good shown better, at no more cost and in no more time"]
+    assert beaten(good, contender("twin", 60, 0.0, 1.0)) == {"good": (), "twin": ()}
+
+
+def test_an_arm_that_costs_now_and_then_is_not_protected_by_that() -> None:
+    """What costs nothing costs no more than what costs something on a few tasks."""
+    free, part = contender("free", 60, 0.0, 1.0), contender("part", 60, 0.0, 2.0)
+    part = Measured("part", part.right, {t: 0.1 * (int(t) < 9) for t in TASKS}, part.seconds)
+    assert beaten(free, part) == {"free": (), "part": ("free",)}
+    assert lines(free, part)[1] == "part: free shown not worse and faster, at no more cost"
+
+
+@given(
+    st.lists(st.sampled_from([None, 0.0, 0.01, 0.02]), min_size=6, max_size=6),
+    st.lists(st.booleans(), min_size=6, max_size=6),
+)
+def test_no_two_arms_beat_each_other(figures: list[float | None], right: list[bool]) -> None:
+    """Whatever is unknown, or alike: some arm is always left."""
+    a, b = (
+        Measured(
+            name,
+            {t: float(right[int(t) % 3 + at]) for t in TASKS},
+            {t: figures[int(t) % 3 + at] for t in TASKS},
+            {t: 1.0 + (figures[int(t) % 3 + at] or 0.0) for t in TASKS},
+        )
+        for name, at in (("a", 0), ("b", 3))
+    )
+    found = beaten(a, b)
+    assert not (found["a"] and found["b"])
+
+
 def test_the_set_is_shown_and_in_the_json() -> None:
     """Not where a comparison stops early, whose tasks were not chosen beforehand."""
     arms = [arm("a", Says(str)), arm("b", Says(lambda question: "no"))]
     found, text = told(compared(comparison(arms, 9)))
     assert [one["arm"] for one in found["pareto"]] == ["a", "b"]
-    assert "(the Pareto set): a, b" in text
+    assert [one["axes"] for one in found["pareto"]] == [["accuracy", "time"]] * 2
+    assert "(the Pareto set, cost tells none apart): " in text
     found, text = told(compared(comparison(arms, 9, stop_early=True)))
     assert (found["pareto"], "Pareto" in text) == ([], False)
 
