@@ -2,8 +2,9 @@
 
     python bench/reporting.py [--tasks 10000] [--output FILE]
 
-The comparison is made up; its figures and verdict are those that loopworth finds. The clock runs from the JSON of
-the comparison, with every transcript, to the bytes of the page, Altair's loading and charts included.
+The comparison is made up; its figures and verdict are those that loopworth finds. One clock runs from the JSON of the
+comparison, with every transcript, to the bytes of the page, Altair's loading and charts included; the other is that of
+`loopworth report --html`: from the run store, which all runs were entered into before, to these bytes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,15 +21,22 @@ from typing import Any
 
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.export import read, to_json
+from loopworth.comparisons.keeper import source
 from loopworth.comparisons.result import Result, settled
+from loopworth.comparisons.retelling import told
 from loopworth.comparisons.schedule import Planned, plan
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.trace import traced
 from loopworth.comparisons.trial import Trial, tried
+from loopworth.runs import kept as keeping
 from loopworth.runs.events import ModelCalled
+from loopworth.runs.kept import Kept
 from loopworth.runs.outcome import Outcome, Said
+from loopworth.runs.shelf import Shelf
+from loopworth.runs.store import Store
 from loopworth.runs.usage import Usage
 
+ID = "0123456789"
 ARMS = {"pipeline": 0.62, "router": 0.70, "agent": 0.78}
 WORKFLOW = """\
 workflow: {name}
@@ -53,13 +62,34 @@ def comparison(folder: Path, tasks: int) -> Comparison:
 
 def result(of: Comparison) -> Result:
     """Every arm on every task, and the verdict on that."""
-    chance, order = random.Random(of.seed), plan(of, tuple(ARMS), 1)
-    trials = tuple(trial(chance, planned) for planned in order)
-    found = Result(of, order, trials, "2026-11-30T00:00:00+00:00", 3600.0, id="0123456789")
+    order = plan(of, tuple(ARMS), 1)
+    trials = tuple(trial for trial, _ in runs(of))
+    found = Result(of, order, trials, "2026-11-30T00:00:00+00:00", 3600.0, id=ID)
     return replace(found, verdict=settled(of, found.final))
 
 
-def trial(chance: random.Random, planned: Planned) -> Trial:
+def runs(of: Comparison) -> Iterator[tuple[Trial, Outcome]]:
+    """Every planned run, the same each time."""
+    chance = random.Random(of.seed)
+    return (run(chance, planned) for planned in plan(of, tuple(ARMS), 1))
+
+
+def kept(of: Comparison, place: Path) -> Kept:
+    """The same runs in a store, as a comparison that ended."""
+    store = Store(place)
+    file, began = str(Path(of.file).resolve()), "2026-11-30T00:00:00+00:00"
+    store.begin(Kept(ID, "comparison", of.name, file, began, input=source(of)))
+    for n, (trial, outcome) in enumerate(runs(of), 1):
+        ran = {"arm": trial.arm, "task": trial.task, "repeat": 0, "attempt": 0, "input": {"question": trial.task}}
+        score = keeping.Score(trial.right, None, trial.remark, None, trial.latency, 0.0)
+        store.enter(Kept(f"{ID}.{n}", "trial", trial.arm, file, began, parent=ID, **ran), {}, outcome, score)
+    store.end(ID, 1, "done", "", Usage(), 3600.0)
+    found = store.shelf().run(ID)
+    store.close()
+    return found
+
+
+def run(chance: random.Random, planned: Planned) -> tuple[Trial, Outcome]:
     """A run of a few turns, right as often as its arm."""
     expected, turns = f"a{int(planned.task[1:])}", chance.randint(1, 4)
     right = chance.random() < ARMS[planned.arm]
@@ -73,7 +103,7 @@ def trial(chance: random.Random, planned: Planned) -> Trial:
     texts += [("assistant" if k % 2 else "tool", f"turn {k}: {chance.random()} " * 12) for k in range(2 * turns)]
     said = [Said("", {"role": role, "content": text}) for role, text in (*texts, ("assistant", answer))]
     outcome = Outcome(answer, "success", events=events, transcript=said, seconds=turns * seconds)
-    return tried(planned, outcome, Score(right), trace=traced(outcome))
+    return tried(planned, outcome, Score(right), trace=traced(outcome)), outcome
 
 
 def page(found: dict[str, Any]) -> str:
@@ -90,14 +120,24 @@ def main() -> None:
     words.add_argument("--output", type=Path)
     given = words.parse_args()
     with TemporaryDirectory() as folder:
-        document = to_json(result(comparison(Path(folder), given.tasks)))
-    began, cpu = perf_counter(), process_time()
-    made = page(read(document)).encode()
-    seconds, busy = perf_counter() - began, process_time() - cpu
+        of = comparison(Path(folder), given.tasks)
+        document = to_json(result(of))
+        before = kept(of, Path(folder, "runs.db"))
+        print(f"{given.tasks:,} tasks x {len(ARMS)} arms, {len(document) / 1e6:.1f} MB of JSON")
+        made = timed("from the JSON", lambda: page(read(document)))
+        timed("from the store", lambda: page(told(Shelf(Path(folder, "runs.db")), before)[1]))
     if given.output:
         given.output.write_bytes(made)
-    print(f"{given.tasks:,} tasks x {len(ARMS)} arms, {len(document) / 1e6:.1f} MB of JSON")
-    print(f"page: {len(made) / 1e6:.2f} MB (at most 8), {seconds:.2f} s (at most 5), {busy:.2f} s of them CPU")
+
+
+def timed(name: str, make: Callable[[], str]) -> bytes:
+    """The page, with how big it is and what it took said."""
+    began, cpu = perf_counter(), process_time()
+    made = make().encode()
+    seconds, busy = perf_counter() - began, process_time() - cpu
+    size = f"{len(made) / 1e6:.2f} MB (at most 8)"
+    print(f"{name}: {size}, {seconds:.2f} s (at most 5), {busy:.2f} s of them CPU", flush=True)
+    return made
 
 
 if __name__ == "__main__":

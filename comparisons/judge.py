@@ -263,6 +263,8 @@ def told_of(parts: Mapping[str, Any]) -> str:
 
 
 def calls_of_judge(outcome: Outcome) -> list[ModelCalled]:
+    if not asked_last(outcome):
+        return []
     return [event for event in outcome.events if type(event) is ModelCalled and part_of_judge(event.at)]
 
 
@@ -356,11 +358,16 @@ def part_of_judge(at: str) -> bool:
     return at == PLACE or at.startswith(f"{PLACE}/")
 
 
+def asked_last(outcome: Outcome) -> bool:
+    """Whether the last of a run was a judge's, which is all that need be looked at."""
+    return any(some and part_of_judge(some[-1].at) for some in (outcome.events, outcome.transcript))
+
+
 def without_judge(outcome: Outcome) -> Outcome:
-    """The run alone: it ended where the judge began."""
-    events = [event for event in outcome.events if part_of_judge(event.at)]
-    if not events and not any(part_of_judge(said.at) for said in outcome.transcript):
+    """The run alone: it ended where the judge began. The same object where no judge was to be asked."""
+    if not asked_last(outcome):
         return outcome
+    events = [event for event in outcome.events if part_of_judge(event.at)]
     began = min((event.began for event in events if type(event) is ModelCalled), default=outcome.seconds)
     return msgspec.structs.replace(
         outcome,

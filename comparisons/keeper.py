@@ -113,15 +113,15 @@ class StoreKeeper(Keeper):
         epoch = store.resume(id).epoch
         self, scores = cls(store, id, epoch, shelf.run(id).began), shelf.scores(id)
         tasks, made, left = {task.id: task for task in comparison.tasks}, list[Trial](), dict[Planned, Left]()
-        for one in shelf.trials(id):
-            if ended(one, scores[one.id]):
-                outcome = shelf.outcome(one.id) or Outcome()
-                trace = comparison.trace(tasks[str(one.task)], outcome) if one.task in tasks else traced(outcome)
-                made.append(trial_of(one, scores[one.id], outcome, trace, keep))
-                left[made[-1].planned] = left_by(made[-1].planned, outcome)
-            else:
-                self.begun[due_of(one)] = one.id
-            self.number = max(self.number, int(one.id.rpartition(".")[2]))
+        trials = {one.id: one for one in shelf.trials(id)}
+        over = {run: None for run, one in trials.items() if ended(one, scores[run])}
+        for run, outcome in shelf.outcomes(over):
+            one = trials[run]
+            trace = comparison.trace(tasks[str(one.task)], outcome) if one.task in tasks else traced(outcome)
+            made.append(trial_of(one, scores[run], outcome, trace, keep))
+            left[made[-1].planned] = left_by(made[-1].planned, outcome)
+        self.begun = {due_of(one): one.id for one in trials.values() if one.id not in over}
+        self.number = max((int(run.rpartition(".")[2]) for run in trials), default=0)
         self.made, self.left = tuple(made), left
         return self.of(comparison)
 

@@ -79,8 +79,14 @@ def told(block: Mapping[str, Any], source: Source, **others: Source) -> dict[str
     return {**block, "provenance": found}
 
 
+PLAIN: Mapping[type, bool] = {int: True, float: True, msgspec.Raw: True, str: False, bool: False, type(None): False}
+"""The kinds that nearly all values are of, and whether they are numbers: of 30,000 trials each value is asked."""
+
+
 def numeric(value: Any) -> bool:
     """Whether there is a number in it, or may be: data that are encoded already are not looked into."""
+    if (plain := PLAIN.get(type(value))) is not None:
+        return plain
     if isinstance(value, msgspec.Struct):
         value = [getattr(value, name) for name in value.__struct_fields__]
     if isinstance(value, Mapping):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import Protocol
@@ -42,7 +42,7 @@ class Trials(Protocol):
 
     def scores(self, comparison: str) -> dict[str, Score]: ...
 
-    def outcome(self, id: str) -> Outcome | None: ...
+    def outcomes(self, ids: Iterable[str]) -> Iterator[tuple[str, Outcome]]: ...
 
 
 def rescored(comparison: Comparison, shelf: Shelf, before: Kept) -> Result:
@@ -104,12 +104,18 @@ class Again:
         self.scores = shelf.scores(before.id)
         self.left: dict[Planned, Left] = {}
 
+    def ran(self, arms: Collection[str]) -> Iterator[tuple[Kept, Outcome]]:
+        """The kept trials under these names that ended, with what they came to."""
+        return self.came(one for one in self.kept if str(one.arm) in arms)
+
+    def came(self, runs: Iterable[Kept]) -> Iterator[tuple[Kept, Outcome]]:
+        found = {one.id: one for one in runs}
+        return ((found[id], outcome) for id, outcome in self.shelf.outcomes(found))
+
     def trials(self, arms: Mapping[str, Arm]) -> Iterator[Trial]:
         """Each trial that is kept under one of these names, with its new score and cost."""
-        for one in self.kept:
-            arm, outcome = arms.get(str(one.arm)), self.shelf.outcome(one.id)
-            if arm is None or outcome is None:
-                continue
+        for one, outcome in self.ran(arms):
+            arm = arms[str(one.arm)]
             (planned, attempt), before = due_of(one), self.scores[one.id]
             self.left[planned] = left_by(planned, outcome)
             outcome = self.repriced(one, outcome, arm.workflow.models.values())
@@ -130,10 +136,8 @@ class Again:
         if panel is None:
             return
         rows = {label.asks: planned for planned, label in zip(label_runs(panel), panel.labels, strict=True)}
-        for one in self.labels:
-            outcome = self.shelf.outcome(one.id)
-            planned = None if outcome is None else rows.pop(asked_of(outcome), None)
-            if outcome is not None and planned is not None:
+        for one, outcome in self.came(self.labels):
+            if (planned := rows.pop(asked_of(outcome), None)) is not None:
                 yield tried(planned, self.repriced(one, outcome), ruling_in(outcome).score)
 
     def unasked(self) -> str:
@@ -151,10 +155,9 @@ class Again:
     def ended(self) -> Iterator[tuple[Task, Outcome]]:
         """What is kept of the arms that the file has now, and what their logs have."""
         arms, kept = {arm.name: arm for arm in self.comparison.arms}, set[Planned]()
-        for one in self.kept:
-            if str(one.arm) in arms and (outcome := self.shelf.outcome(one.id)) is not None:
-                kept.add(due_of(one)[0])
-                yield self.tasks[str(one.task)], outcome
+        for one, outcome in self.ran(arms):
+            kept.add(due_of(one)[0])
+            yield self.tasks[str(one.task)], outcome
         for name, arm in arms.items():
             for (task, repeat), outcome in (arm.log or {}).items():
                 if Planned(name, task, repeat) not in kept:

@@ -6,6 +6,7 @@ import dataclasses
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,7 @@ class Result:
         rows = zip(label_runs(judge), judge.labels, strict=True)
         return agreement((said[planned], label.right) for planned, label in rows if planned in said)
 
-    @property
+    @cached_property
     def final(self) -> tuple[Trial, ...]:
         """One trial for each run that was made, in the planned order: the rerun where there is one."""
         latest = {trial.planned: trial for trial in sorted(self.trials, key=lambda trial: trial.attempt)}

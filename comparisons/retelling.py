@@ -11,7 +11,7 @@ from typing import Any
 
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison, load
-from loopworth.comparisons.export import read, to_json
+from loopworth.comparisons.export import read, to_json, uncollected
 from loopworth.comparisons.extension import staged
 from loopworth.comparisons.keeper import changed, due_of, trial_of
 from loopworth.comparisons.rescoring import Again, Trials, folded
@@ -36,18 +36,16 @@ class Recorded:
         mine = (one for one in self.found.values() if one.kept.parent == comparison)
         return {one.kept.id: one.score or Score() for one in mine}
 
-    def outcome(self, id: str) -> Outcome | None:
-        return self.found[id].outcome
+    def outcomes(self, ids: Iterable[str]) -> Iterator[tuple[str, Outcome]]:
+        found = ((id, self.found[id].outcome) for id in ids)
+        return ((id, outcome) for id, outcome in found if outcome is not None)
 
 
 class AsKept(Again):
     """What is kept of a comparison, and what its runs left, as they were."""
 
     def trials(self, arms: Mapping[str, Arm]) -> Iterator[Trial]:
-        for one in self.kept:
-            outcome = self.shelf.outcome(one.id)
-            if str(one.arm) not in arms or outcome is None:
-                continue
+        for one, outcome in self.ran(arms):
             planned, _ = due_of(one)
             self.left[planned] = left_by(planned, outcome)
             trace = self.comparison.trace(self.tasks[planned.task], outcome)
@@ -75,14 +73,15 @@ def told(shelf: Trials, before: Kept, file: str | None = None) -> tuple[Result, 
 
     Raises WorkflowFault, ExtensionFault.
     """
-    comparison = as_begun(load(file or before.file), before)
-    try:
-        result = retold(comparison, shelf, before)
-        found = named(read(to_json(result)), shelf, before.id)
-    finally:
-        if comparison.own_score is not None:
-            comparison.own_score.close()
-    found["warnings"][:0] = remarks(before, comparison)
+    with uncollected():
+        comparison = as_begun(load(file or before.file), before)
+        try:
+            result = retold(comparison, shelf, before)
+            found = named(read(to_json(result)), shelf, before.id)
+        finally:
+            if comparison.own_score is not None:
+                comparison.own_score.close()
+        found["warnings"][:0] = remarks(before, comparison)
     found["texts"] = texts(found["provenance"]["files"], Path(comparison.file).parent)
     return result, found
 
@@ -101,7 +100,7 @@ def texts(digests: Mapping[str, str], folder: Path) -> dict[str, str]:
 def as_begun(comparison: Comparison, before: Kept) -> Comparison:
     """The comparison on those tasks that it was run on."""
     stages = (before.input or {}).get("stages", ())
-    if not stages:
+    if not stages or [list(stage) for stage in stages] == [[task.id for task in comparison.tasks]]:
         return comparison
     return staged(load(comparison.file, whole=True), before.input, stages, strict=False)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +26,8 @@ run.epoch, arm, task, repeat, attempt, correct, source from run left join trial 
 """
 EFFECTS = "select id, n, hash, kind, request, body, began, ended from effect where run = ? order by n"
 ALL = Query()
+AT_ONCE = 500
+"""Runs whose outcomes are read at once."""
 outcome_of = reader(Outcome)
 
 
@@ -93,6 +96,16 @@ class Shelf:
         """What a run came to; None where it did not end."""
         rows = self.select("select body from transcript where run = ?", [id])
         return outcome_of(unpressed(rows[0][0], f"the transcript of the run {id}")) if rows else None
+
+    def outcomes(self, ids: Iterable[str]) -> Iterator[tuple[str, Outcome]]:
+        """What runs came to, in this order, without those that did not end; read many at once."""
+        left = iter(ids)
+        while some := list(islice(left, AT_ONCE)):
+            asked = f"select run, body from transcript where run in ({', '.join('?' * len(some))})"
+            found = dict(self.select(asked, some))
+            for id in some:
+                if id in found:
+                    yield id, outcome_of(unpressed(found[id], f"the transcript of the run {id}"))
 
     def recording(self, id: str) -> Recording:
         """A run with all it was asked and answered. Raises LookupError."""

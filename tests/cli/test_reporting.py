@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
+from loopworth.comparisons import retelling
+from loopworth.runs.kept import Query
+from loopworth.runs.shelf import Shelf
 from tests.cli.kit import command
 from tests.cli.test_comparisons import COMPARISON, GUESS, doubles
 from tests.comparisons.reported import Page
@@ -48,6 +53,27 @@ def test_a_kept_comparison_is_reported_as_it_was(tmp_path: pathlib.Path) -> None
     assert figures(after) == figures(before)
     assert after["usd"] == 0
     assert all(trial["run"].startswith(str(after["replayed"])) for trial in after["trials"])  # type: ignore[attr-defined]
+
+
+class Counting(Shelf):
+    """A shelf that counts what it is asked."""
+
+    asked = 0
+
+    def select(self, question: str, values: Iterable[Any] = ()) -> list[Any]:
+        self.asked += 1
+        return super().select(question, values)
+
+
+def test_a_store_is_not_asked_once_a_run(tmp_path: pathlib.Path) -> None:
+    """Each question opens it: with thousands of runs that was most of the time that a report took."""
+    compared(tmp_path)
+    shelf = Counting()
+    [kept] = shelf.runs(Query(kinds=("comparison",)))
+    runs = len(shelf.trials(kept.id))
+    shelf.asked = 0
+    retelling.told(shelf, kept)
+    assert shelf.asked < 10 <= runs
 
 
 def test_exported_runs_are_reported_like_kept_ones(tmp_path: pathlib.Path) -> None:

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from loopworth.comparisons.judge import ORDERS
+from loopworth.comparisons.symptoms.conduct import conduct
+from loopworth.runs.kept import Query
+from loopworth.runs.shelf import Shelf
 from tests.cli.kit import command
 from tests.comparisons.test_control_runs import started
 from tests.comparisons.test_judge import (  # noqa: F401 - fixtures are used by their names
@@ -101,21 +104,38 @@ def test_a_killed_comparison_of_logs_asks_the_judge_for_the_rest(
     assert CALLS <= len(endpoint.requests) <= CALLS + asked - 70 + 8
 
 
-def test_what_another_judge_said_is_no_part_of_a_log(file: pathlib.Path, endpoint: FakeEndpoint) -> None:  # noqa: F811
+def test_what_another_judge_said_is_no_part_of_a_log(
+    file: pathlib.Path,  # noqa: F811
+    endpoint: FakeEndpoint,  # noqa: F811
+    referee: Referee,  # noqa: F811
+) -> None:
     """Neither its calls nor its word: this is how another judge is asked about kept runs."""
-    found("compare", file)
+    assert found("compare", file)["arms"][1]["accuracy"]["right"] == N
     command("runs", "export", "-o", str(file.with_name("runs.jsonl")))
     head, _ = file.read_text("utf-8").split("arms:")
     other = file.with_name("other.yaml")
-    other.write_text(
-        head.replace("Same meaning", "Any meaning")
-        + "arms:\n  agent: {log: runs.jsonl}\n  pipeline: {log: runs.jsonl}\n"
-    )
-    asked = len(endpoint.requests)
+    arms = "arms:\n  agent: {log: runs.jsonl}\n  pipeline: {log: runs.jsonl}\n"
+    other.write_text(head.replace("Same meaning", "Any meaning") + arms, "utf-8")
+    referee.says, asked = (lambda _: verdict("fail", "too loud")), len(endpoint.requests)
     result = found("compare", other)
     assert len(endpoint.requests) == asked + CALLS
-    assert {arm["model_calls"] for arm in result["arms"]} == {0}
+    assert [(arm["model_calls"], arm["accuracy"]["right"]) for arm in result["arms"]] == [(0, 0), (0, 0)]
+    assert {trial["remark"] for trial in result["trials"]} == {"the judge: too loud"}
     assert "Any meaning" in endpoint.requests[-1].body["messages"][0]["content"]
+
+
+def test_a_diagnosis_looks_at_the_run_and_not_at_its_judge(file: pathlib.Path) -> None:  # noqa: F811
+    """Its calls, its tokens and its words are no conduct of the workflow."""
+    kept = found("compare", file)
+    shelf = Shelf(file.with_name("runs.db"))
+    trial = next(one for one in shelf.runs(Query(kinds=("trial",))) if one.arm == "agent")
+    recording = shelf.recording(trial.id)
+    assert recording.outcome is not None
+    assert (recording.outcome.model_calls, len(recording.records)) == (2, 2)
+    seen = conduct(recording)
+    assert seen is not None
+    assert (seen.model_calls, seen.usage.tokens, seen.said, seen.last) == (0, 0, 0, "")
+    assert kept["judge"]["calls"] == CALLS
 
 
 # -- a judge that cannot be reached -----------------------------------------------------------------------------------

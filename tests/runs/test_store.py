@@ -13,7 +13,7 @@ import pytest
 
 from loopworth.runs.kept import Kept, Query, Score
 from loopworth.runs.outcome import Fenced, Outcome
-from loopworth.runs.shelf import Shelf
+from loopworth.runs.shelf import AT_ONCE, Shelf
 from loopworth.runs.store import Store
 from loopworth.runs.store_file import VERSION, StoreFault, opened, place
 from tests.runs.storing import chat, kept, put, record, stored
@@ -45,6 +45,21 @@ def test_a_run_is_kept_with_its_effects_and_its_outcome(tmp_path: pathlib.Path) 
     assert (run.state, run.exit, run.model_calls, run.usage.tokens) == ("done", "success", 3, 45)
     assert list(shelf.records("a1")) == ["1/ask", "2/ask", "3/ask"]
     store.close()
+
+
+def test_many_outcomes_are_read_at_once_in_the_order_that_is_asked_for(store: Store) -> None:
+    """Without those of runs that did not end; however many there are."""
+    ids = [f"b{k}" for k in range(AT_ONCE + 3)]
+    for k, id in enumerate(ids):
+        journal = store.begin(kept(id))
+        if k != 1:
+            store.finish(journal, Outcome(k))
+    shelf = store.shelf()
+    wanted = [*reversed(ids), "nobody"]
+    assert [(id, outcome.answer) for id, outcome in shelf.outcomes(wanted)] == [
+        (id, int(id[1:])) for id in reversed(ids) if id != "b1"
+    ]
+    assert list(shelf.outcomes([])) == []
 
 
 def test_a_resumed_run_goes_on_from_its_effects(store: Store) -> None:
