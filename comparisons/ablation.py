@@ -13,7 +13,7 @@ from loopworth.comparisons.evidence import interval, pair
 from loopworth.comparisons.intervals import Interval
 from loopworth.comparisons.verdict import Measured
 from loopworth.runs.usage import Value
-from loopworth.workflows.variant import Difference
+from loopworth.workflows.variant import Difference, inside, replaced
 
 ERROR = 0.025
 """On each side of an interval, which is one of 95 %."""
@@ -58,14 +58,21 @@ def base_of(arm: Arm, arms: Sequence[Arm]) -> Arm | None:
 def between(base: Sequence[Difference], arm: Sequence[Difference]) -> tuple[Difference, ...]:
     """The parts that two variants of one file have otherwise, from the first to the second."""
     theirs, mine = ({one.key: one for one in found} for found in (base, arm))
-    both = {key: (theirs.get(key), mine.get(key)) for key in (*theirs, *mine)}
-    parts = [Difference(key, now(there, here), now(here, there)) for key, (there, here) in both.items()]
+    keys = dict.fromkeys([*theirs, *mine])
+    outer = [key for key in keys if not any(inside(key, other) for other in keys if other != key)]
+    parts = [Difference(key, now(key, theirs, mine), now(key, mine, theirs)) for key in outer]
     return tuple(part for part in parts if part.before != part.after)
 
 
-def now(one: Difference | None, other: Difference | None) -> object:
-    """What a variant has: its change, else what the file says, which the other's change tells."""
-    return one.after if one is not None else other.before if other is not None else None
+def now(key: str, one: Mapping[str, Difference], other: Mapping[str, Difference]) -> object:
+    """What a variant has at a path: its change, else what the file says, which the other's change tells, with what it
+    has otherwise within it."""
+    if key in one:
+        return one[key].after
+    value = other[key].before
+    for inner in (found for found in one.values() if inside(found.key, key)):
+        value = replaced(key, value, inner.key, inner.after)
+    return value
 
 
 def ablation(

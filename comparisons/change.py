@@ -9,7 +9,7 @@ from loopworth.comparisons.check import misplaced
 from loopworth.comparisons.spec import Arm, Comparison
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.files import Files
-from loopworth.workflows.variant import Change, Variant
+from loopworth.workflows.variant import Change, Variant, settled
 
 
 def vary(comparison: Comparison, files: Files) -> Iterator[Fault]:
@@ -41,7 +41,7 @@ def vary(comparison: Comparison, files: Files) -> Iterator[Fault]:
 def enter(made: Variant, arm: Arm, key: str, files: Files) -> None:
     """Have the variant checked, and run, in the place of the arm's file."""
     files.variants[id(arm)] = files.workflows[Path(key)] = made.workflow()
-    files.differences[id(arm)] = tuple(made.differences)
+    files.differences[id(arm)] = settled(made.differences)
 
 
 def begun(arm: Arm, files: Files) -> Variant | None:

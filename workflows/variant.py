@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -28,6 +28,45 @@ class Difference(Value, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.key}: {words(self.before)} → {words(self.after)}"
+
+
+def settled(differences: Iterable[Difference]) -> tuple[Difference, ...]:
+    """Changes that were made one after another as what they come to: each of a part that lies in no other one, from
+    what stood there at first to what stands there at last; what came back to where it was is none."""
+    found: dict[str, Difference] = {}
+    for made in differences:
+        around = next((key for key in found if inside(made.key, key)), None)
+        if around is not None:
+            found[around] = within(found[around], made.key, made.after)
+            continue
+        before = made.before
+        for key in [key for key in found if key != made.key and inside(key, made.key)]:
+            before = replaced(made.key, before, key, found.pop(key).before)
+        found[made.key] = Difference(made.key, before, made.after)
+    return tuple(one for one in found.values() if one.before != one.after)
+
+
+def inside(key: str, other: str) -> bool:
+    """Whether a path leads to another's part, or into it."""
+    return key == other or key.startswith(f"{other}.")
+
+
+def within(made: Difference, key: str, after: Any) -> Difference:
+    """A difference of a part in which one more thing is otherwise."""
+    return Difference(made.key, made.before, replaced(made.key, made.after, key, after))
+
+
+def replaced(key: str, value: Any, inner: str, after: Any) -> Any:
+    """The value of a part in which the part at a path into it is another one."""
+    if key == inner:
+        return after
+    *_, last = key.split(".")
+    draft = Draft({} if value is None else {last: value})
+    try:
+        draft.set((last, *inner.removeprefix(f"{key}.").split(".")), after)
+    except KeyError:  # what is changed within it is gone with the rest
+        return value
+    return draft.value.get(last)
 
 
 def words(value: Any) -> str:
@@ -89,8 +128,15 @@ class Draft:
         self.value, self.parts = copied(value), dict(parts or {})
 
     def put(self, keys: Sequence[str], change: Change) -> Any:
-        """Replace or remove the part that the keys lead to; what was there before. KeyError names a key that leads
-        nowhere."""
+        """Replace or remove the part that the keys lead to, as it was written elsewhere; what was there before."""
+        before, place = self.set(keys, change.value)
+        if change.value is not None:
+            self.parts[place] = change.spot
+        return before
+
+    def set(self, keys: Sequence[str], value: Any) -> tuple[Any, Place]:
+        """Replace or remove the part that the keys lead to; what was there before, and its place. KeyError names a key
+        that leads nowhere."""
         holder, place = self.value, tuple[Part, ...]()
         for key in keys[:-1]:
             holder, part = entered(holder, key)
@@ -99,12 +145,11 @@ class Draft:
         if isinstance(holder, list) and not isinstance(last, int):
             raise KeyError(last)
         before = holder[last] if isinstance(last, int) else holder.get(last)
-        if change.value is None:
+        if value is None:
             holder.pop(last, None) if isinstance(holder, dict) else holder.pop(last)
         else:
-            holder[last] = copied(change.value)
-            self.parts[(*place, last)] = change.spot
-        return before
+            holder[last] = copied(value)
+        return before, (*place, last)
 
 
 class Variant:

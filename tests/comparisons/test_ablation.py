@@ -18,7 +18,7 @@ from loopworth.comparisons.execution import compare
 from loopworth.comparisons.export import to_json
 from loopworth.comparisons.pages.markdown import markdown
 from loopworth.comparisons.table import render
-from loopworth.workflows.variant import Difference
+from loopworth.workflows.variant import Difference, settled
 
 WORKFLOW = """
 workflow: w
@@ -105,3 +105,39 @@ def test_a_part_that_only_the_base_has_changed_goes_back() -> None:
     base, arm = [Difference("a", 1, 2)], [Difference("b", None, 3)]
     assert between(base, arm) == (Difference("a", 2, 1), Difference("b", None, 3))
     assert between(base, base) == ()
+
+
+def test_a_part_inside_one_that_the_other_replaced_is_told_as_the_whole() -> None:
+    """From what the base really has to what the arm really has, whichever of the two replaced it."""
+    whole = [Difference("budget", {"turns": 4, "usd": 1}, {"turns": 5})]
+    inner = [Difference("budget.turns", 4, 6)]
+    assert between(whole, inner) == (Difference("budget", {"turns": 5}, {"turns": 6, "usd": 1}),)
+    assert between(inner, whole) == (Difference("budget", {"turns": 6, "usd": 1}, {"turns": 5}),)
+    steps = [Difference("steps", [{"id": "s", "set": 1}], [{"id": "t", "set": 2}])]
+    step = [Difference("steps.s.set", 1, 3)]
+    assert between(steps, step) == (Difference("steps", [{"id": "t", "set": 2}], [{"id": "s", "set": 3}]),)
+
+
+@pytest.mark.parametrize(
+    ("made", "comes_to"),
+    [
+        ([("a", {"b": 1}, {"b": 2}), ("a.b", 2, 3)], [("a", {"b": 1}, {"b": 3})]),
+        ([("a.b", 1, 2), ("a", {"b": 2, "c": 3}, {"b": 4})], [("a", {"b": 1, "c": 3}, {"b": 4})]),
+        ([("a.b", 1, 2), ("a", {"b": 2}, {"b": 1})], []),
+        ([("a", {"b": 1}, None), ("a.b", None, 2)], [("a", {"b": 1}, {"b": 2})]),
+        ([("a", None, {"b": 1}), ("a.b", 1, None)], [("a", None, {})]),
+        ([("a.b", 1, 2), ("ab", 1, 2)], [("a.b", 1, 2), ("ab", 1, 2)]),
+        ([("model", "x/y", {"name": "x/z"}), ("model.seed", None, 1)], [("model", "x/y", {"name": "x/z", "seed": 1})]),
+    ],
+)
+def test_changes_one_after_another_are_told_by_what_they_come_to(made: list[Any], comes_to: list[Any]) -> None:
+    """A part that lies in no other one, from what the file says to what the arm runs with."""
+    assert [(one.key, one.before, one.after) for one in settled(Difference(*one) for one in made)] == comes_to
+
+
+def test_an_arm_that_comes_to_the_same_is_no_other_one(file: pathlib.Path) -> None:
+    """Whatever way its changes took, one arm for all and one for itself: then nothing was changed."""
+    text = ARMS.replace("budget.time: 9s", "budget.time: 9s, budget: {time: 60s}")
+    file.write_text(text, "utf-8")
+    found = json.loads(to_json(result(file)))
+    assert [[part["key"] for part in arm["changed"]] for arm in found["arms"]][2] == ["steps.said.set"]
