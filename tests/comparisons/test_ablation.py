@@ -126,7 +126,7 @@ def test_a_part_inside_one_that_the_other_replaced_is_told_as_the_whole() -> Non
         ([("a.b", 1, 2), ("a", {"b": 2}, {"b": 1})], []),
         ([("a", {"b": 1}, None), ("a.b", None, 2)], [("a", {"b": 1}, {"b": 2})]),
         ([("a", None, {"b": 1}), ("a.b", 1, None)], [("a", None, {})]),
-        ([("a.b", 1, 2), ("ab", 1, 2)], [("a.b", 1, 2), ("ab", 1, 2)]),
+        ([("a", 1, 2), ("ab", 1, 2)], [("a", 1, 2), ("ab", 1, 2)]),
         ([("model", "x/y", {"name": "x/z"}), ("model.seed", None, 1)], [("model", "x/y", {"name": "x/z", "seed": 1})]),
     ],
 )
