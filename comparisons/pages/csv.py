@@ -12,7 +12,10 @@ from typing import Any
 from loopworth.comparisons.pages.tables import Found
 from loopworth.runs.characters import safe
 
-COLUMNS = ("run", "arm", "task", "repeat", "attempt", "exit", "right", "answer", "expected", "route", "remark", "note")
+COLUMNS = (
+    *("run", "arm", "task", "repeat", "attempt", "exit", "right", "harmful"),
+    *("answer", "expected", "route", "remark", "note"),
+)
 FIGURES = ("model_calls", "tool_calls", "latency", "seconds", "queued")
 USED = ("input", "output", "cached", "reasoning", "tokens", "usd")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "\uff1d", "\uff0b", "\uff0d", "\uff20")

@@ -129,6 +129,21 @@ def test_the_table_says_whose_word_it_is(file: pathlib.Path) -> None:
     assert "apart from the arms' figures: 168 calls, 10,080 tokens, cost $0.01008" in out
 
 
+def test_every_form_of_a_report_says_how_far_the_judge_is_to_be_believed(file: pathlib.Path) -> None:
+    """Markdown and the page as the terminal does, with its rubric, and its model among those that were asked."""
+    result = found("compare", file)
+    assert [model["name"] for model in result["provenance"]["models"]] == ["openai/referee"]
+    assert result["judge"]["provenance"]["usd"] == result["provenance"]["numbers"]["usd"] == "assumed"
+    page, written = file.with_name("page.html"), file.with_name("page.md")
+    assert command("report", "last", "--html", str(page), "--markdown", str(written)).exit_code == 0
+    for text in (page.read_text("utf-8"), written.read_text("utf-8")):
+        assert "is the word of an LLM judge" in text
+        assert "openai/referee agrees with the labels on 24/24 100 % (95 % interval 86.2-100.0 %), kappa 1.00" in text
+        assert "It judged 60 runs, each in both orders." in text
+        assert "168 calls, 10,080 tokens, cost" in text
+        assert "Same meaning is a pass." in text
+
+
 def test_what_the_judge_took_is_in_no_arms_figures(file: pathlib.Path) -> None:
     """No model call and no dollar is an arm's; the whole is what was spent."""
     result = found("compare", file)

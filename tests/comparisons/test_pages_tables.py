@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import pathlib
 import re
@@ -67,6 +68,9 @@ def test_harm_is_told_in_every_form(folder: pathlib.Path) -> None:
     for text in (terminal, markdown(found), page.text):
         assert "did harm" in text
         assert "6/18 33 %" in text
+    assert command("report", "--csv", str(folder / "trials.csv")).exit_code == 0
+    with (folder / "trials.csv").open(encoding="utf-8", newline="") as file:
+        assert sum(row["harmful"] == "True" for row in csv.DictReader(file)) == 6
     told = [text for tag, text in page.texts if tag == "small"]
     assert sum("did harm" in text for text in told) == sum(bool(trial["harmful"]) for trial in found["trials"]) == 6
 
@@ -100,3 +104,32 @@ def test_a_report_names_what_the_comparison_was_run_on(folder: pathlib.Path) -> 
         assert found["provenance"]["python"] == python
         assert found["provenance"]["environment"] == ("run" if kept else "told again")
         assert ("what it was run on is not kept" in Page(html(found)).text) is not kept
+
+
+def test_what_stopping_early_saved_is_told_in_every_form(folder: pathlib.Path) -> None:
+    """Runs that were not needed."""
+    rows = [{"id": f"t{n}", "n": 3 * n, "expected": str(3 * n)} for n in range(200)]
+    (folder / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    file = folder / "comparison.yaml"
+    file.write_text(COMPARISON.replace("repeats: 2", "stop_early: true"), "utf-8")
+    assert command("compare", str(file)).exit_code == 0
+    terminal, found = shown()
+    [words] = re.findall(r"saved: (second: \d+ of 200 runs were not needed)", " ".join(terminal.split()))
+    assert f"Saved: {words}" in markdown(found)
+    assert f"Saved: {words}" in Page(html(found)).text
+
+
+@pytest.mark.parametrize(("arms", "on_top"), [(2, True), (6, False)])
+def test_many_challengers_leave_the_verdict_on_top(folder: pathlib.Path, arms: int, on_top: bool) -> None:
+    """Their sentences stand under it, or where there are more than a screen's, with their differences; once each."""
+    names = [f"arm_{k}" for k in range(arms)]
+    file = folder / "comparison.yaml"
+    head = COMPARISON.partition("decide:")[0]
+    lines = [f"  {name}: {{workflow: {'second' if k else 'first'}.yaml}}\n" for k, name in enumerate(names)]
+    file.write_text(f"{head}arms:\n{''.join(lines)}", "utf-8")
+    command("compare", str(file))
+    text = Page(html(shown()[1])).text
+    for name in names[1:]:
+        at = text.index(f"both ran, {name} ")
+        assert (at < text.index("The arms")) is on_top
+        assert text.count(f"both ran, {name} ") == 1
