@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 from functools import lru_cache
@@ -14,9 +15,10 @@ from loopworth.runs.effects import Effects
 from loopworth.runs.message import Message, Reply, Request, assistant, unfenced, user
 from loopworth.runs.outcome import Stop
 from loopworth.runs.transcript import Transcript
-from loopworth.workflows.types import Type, parse_type, said
+from loopworth.workflows.types import Type, is_model, parse_type, said
 
 REASKS = 1
+ANY_TEXT = "…"
 
 
 def ready(output: Type) -> None:
@@ -46,10 +48,10 @@ async def typed_answer(
 ) -> Any:
     """The answer to `request` as plain data of the type `output`; the effects are `ask` and, asked again, `ask~2`.
 
-    `read` makes JSON of a reply's text.
+    `read` makes JSON of a reply's text; where the type is no object, the value alone is its answer too.
     Raises `Stop("unparsable")` where the second answer is not of the type either, and whatever a model call raises.
     """
-    asked = Asked(msgspec.structs.replace(request, schema=output.asked), log, fx, read)
+    asked = Asked(msgspec.structs.replace(request, schema=output.asked), log, fx, lambda text: held(output, read(text)))
     create = patched()(asked.create)
     try:
         made = await create(response_model=response_model(output), messages=[], max_retries=REASKS)
@@ -77,6 +79,28 @@ class Asked:
             self.end = end
             raise
         return completion(reply, self.read)
+
+
+def held(output: Type, text: str) -> str:
+    """A value that came alone, as JSON or as a bare word, in the object that was asked for: an endpoint may not hold
+    its model to a schema, or not show it one."""
+    if is_model(output.annotation):
+        return text
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = text
+    broken = value is text and admits(output, ANY_TEXT)  # half of an object is a text as well
+    inside = isinstance(value, dict) and "answer" in value
+    return text if broken or inside or not admits(output, value) else json.dumps({"answer": value})
+
+
+def admits(output: Type, value: Any) -> bool:
+    try:
+        output.check(value)
+    except ValueError:
+        return False
+    return True
 
 
 def trimmed(message: Message) -> Message:

@@ -37,6 +37,42 @@ def test_a_type_that_is_no_object_is_asked_for_inside_one(expr, reply, value):
 
 
 @pytest.mark.parametrize(
+    ("expr", "reply", "value"),
+    [
+        ("int", "42", 42),
+        ("Literal[billing, how-to]", "how-to", "how-to"),
+        ("date", "2024-01-05", "2024-01-05"),
+        (["str"], '```json\n["a"]\n```', ["a"]),
+        ("dict[str, int]", '{"a": 1}', {"a": 1}),
+        ("str | None", "null", None),
+        ("str", '"so"', "so"),
+    ],
+)
+def test_a_value_that_comes_alone_is_the_answer(expr, reply, value):
+    """An endpoint may not hold its model to a schema, or not show it one."""
+    outcome, model = typed(parse_type(expr), reply)
+    assert (outcome.exit, outcome.answer, len(model.requests)) == ("success", value, 1)
+
+
+@pytest.mark.parametrize(
+    ("expr", "reply"),
+    [
+        ("int", "The answer is 42"),
+        ("int", '"42"'),
+        ("int", "true"),
+        ("Literal[billing, how-to]", "Billing."),
+        ("str", '{"answer": "half of'),
+        ("str | None", "None"),
+        ("dict[str, int]", '{"answer": 5}'),
+    ],
+)
+def test_what_is_not_the_value_alone_is_asked_again(expr, reply):
+    """Nothing is guessed: not a word in a sentence, not half an object as a text."""
+    outcome, model = typed(parse_type(expr), reply, reply)
+    assert (outcome.exit, len(model.requests)) == ("step_failed", 2)
+
+
+@pytest.mark.parametrize(
     "bad", ['{"codes": ["A"], "field": "stuff"}', "The codes are A", '{"codes": [1], "field": "staff"}', ""]
 )
 def test_a_bad_answer_is_asked_again_once(bad):
