@@ -170,6 +170,35 @@ def test_a_judge_that_was_down_is_asked_again_where_it_failed(
     assert len(endpoint.requests) == asked + 4 + (1 if half_judged["judge_calls"] == 2 else 2)
 
 
+def test_what_is_asked_again_is_told_again_like_any(
+    file: pathlib.Path,  # noqa: F811
+    endpoint: FakeEndpoint,  # noqa: F811
+    referee: Referee,  # noqa: F811
+) -> None:
+    """Replayed and rescored before it was asked again, and after that; also where that was killed on the way."""
+    same = ("arm", "task", "right", "judge_calls", "exit")
+    rows = lambda result: sorted(([t[k] for k in same] for t in result["trials"]), key=str)
+    referee.says = lambda parts: DOWN if of(parts, 3, 5) else fair(parts)
+    before = json.loads(command("compare", str(file), "--json").stdout)
+    asked = len(endpoint.requests)
+    for words in (("compare", "--replay", "last"), ("rescore",)):
+        assert rows(found(words[0], file, *words[1:])) == rows(before)
+    referee.says, referee.most = fair, referee.count + 1
+    process = started(file, "--resume")
+    assert referee.held.wait(60)
+    process.kill()
+    process.communicate(timeout=30)
+    referee.most = None
+    referee.release.set()
+    after = found("compare", file, "--resume")
+    assert (after["judge"]["unjudged"], after["arms"][1]["accuracy"]["right"]) == (0, N)
+    assert asked + 4 <= len(endpoint.requests) <= asked + 4 + 2 + 2
+    asked = len(endpoint.requests)
+    for words in (("compare", "--replay", "last"), ("rescore",)):
+        assert rows(found(words[0], file, *words[1:])) == rows(after)
+    assert len(endpoint.requests) == asked
+
+
 def test_a_judge_that_never_answers_ends_the_comparison(file: pathlib.Path, referee: Referee) -> None:  # noqa: F811
     """Before the arms are paid for."""
     referee.says = lambda _: DOWN
