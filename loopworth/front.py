@@ -221,7 +221,7 @@ def decide(store: Store, one: Approval, decision: Decision, arguments: str | Non
     its schema and its allow-list. Raises Refused, Changed, LookupError, WorkflowFault.
     """
     if arguments is not None and one.state == "waiting":
-        approvals.fitting(one, decision)
+        approvals.fitting(one, msgspec.structs.replace(decision, arguments={}))  # they are held against the tool below
         compiled = begun(store, one.run)
         durable.unchanged(durable.unended(store, one.run), compiled)
         decision = msgspec.structs.replace(decision, arguments=durable.accepted(compiled, one.tool, arguments))

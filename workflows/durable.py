@@ -110,6 +110,7 @@ async def activation(
         kept = unended(store, id)
         if epoch not in (None, kept.epoch):
             raise InUse(id)
+        at_hand(kept, given)
         unchanged(kept, compiled)
         approvals.expire(store, wall(), id)
         journal = store.resume(id, None if given is None else {**kept.source, "given": list(given)})
@@ -183,6 +184,17 @@ def unchanged(kept: Kept, compiled: Compiled) -> None:
         raise Changed(
             f"the run {kept.id} cannot go on: {'; '.join(found)}\n"
             "    what was decided, was decided on what it was: put it back, or begin a new run"
+        )
+
+
+def at_hand(kept: Kept, given: Sequence[str] | None) -> None:
+    """Raises Changed where a program gave models or tools to a run, and nobody gives any now: it would go on with those
+    of the files."""
+    before = kept.source.get("given")
+    if before and given is not None and not given:
+        raise Changed(
+            f"the run {kept.id} cannot go on here: {', '.join(before)} came from a program, and would be another here\n"
+            "    resume it from that program, which gives them again"
         )
 
 

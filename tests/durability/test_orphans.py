@@ -229,3 +229,13 @@ def test_no_id_of_a_run_leads_out_of_the_folder_of_locks(tmp_path: pathlib.Path,
         with pytest.raises(InUse), occupied(tmp_path / "locks", run):
             raise AssertionError
     assert (tmp_path / "runs.db").read_text() == "kept"
+
+
+def test_a_run_of_a_program_does_not_go_on_without_what_it_was_given(talk: Talk) -> None:
+    """With the file's own model it would be another run: whoever decides or sweeps elsewhere is told so."""
+    talk.die(given=("ollama/m",))
+    with pytest.raises(durable.Changed, match="ollama/m came from a program"):
+        asyncio.run(front.resume(talk.store, talk.id))
+    assert talk.store.shelf().run(talk.id).epoch == 2
+    models: Any = {"ollama/m": ScriptedModel(["one", "two"])}
+    assert asyncio.run(front.resume(talk.store, talk.id, models=models)).answer == "two"
