@@ -11,8 +11,8 @@ from loopworth.comparisons.choice import chosen
 from loopworth.comparisons.fakes import unfit
 from loopworth.comparisons.judge import Judge, of_rows
 from loopworth.comparisons.program import fitted, program_inputs
-from loopworth.comparisons.scores import NAMES, ScoreFault, Scorer, scorer
-from loopworth.comparisons.spec import JUDGE, Arm, Comparison, Tasks, judge_form
+from loopworth.comparisons.scores import JUDGE, NAMES, ScoreFault, Scorer, scorer
+from loopworth.comparisons.spec import Arm, Comparison, Tasks, judge_form
 from loopworth.comparisons.tasks import RESERVED, Task, columns, lacking, table_of
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.recording import RecordingFault
@@ -22,7 +22,7 @@ from loopworth.workflows.check import entry_faults
 from loopworth.workflows.document import BROKEN
 from loopworth.workflows.faults import Fault, nearest, suggestion
 from loopworth.workflows.files import Files
-from loopworth.workflows.form import Form, Spotted, members, names_of, unwrapped
+from loopworth.workflows.form import Form, Spotted, foreign, members, names_of, unwrapped, usable
 from loopworth.workflows.python_name import PythonNameFault
 from loopworth.workflows.python_name import load as load_python
 from loopworth.workflows.reach import gated, reached, written
@@ -224,7 +224,9 @@ class Checking:
         for name, workflow in self.workflows.items():
             if tools := sorted(written(workflow, self.files)):
                 what = f"the arm {name!r} may write ({', '.join(tools)}), once for every task"
-                advice = "write `writes: allowed` if that may happen"
+                advice = (
+                    "write `tools: fakes.yaml`, a catalogue of the same names that does no harm, or `writes: allowed`"
+                )
                 yield self.arm(name).fault(what, advice, key=True)
 
     def fakes(self) -> Iterator[Fault]:
@@ -327,12 +329,18 @@ def misplaced(workflow: Workflow, path: str, spot: Spotted) -> Iterator[Fault]:
     """The fault of a dotted path that leads to no key of a workflow."""
     forms: list[Any] = [type(workflow)]
     for part in path.split("."):
-        known = {key for form in forms if is_form(form) for key in names_of(form)}
+        known = {key for form in forms if is_form(form) for key in usable(form)}
         free = any(get_origin(form) in (dict, list) or form is Any for form in forms)
         if part not in known and not free:
-            yield spot.fault(f"{path!r} leads to no key of the workflow", suggestion(part, known, "keys"), key=True)
+            yield spot.fault(f"{path!r} leads to no key of the workflow", instead_of(part, known, forms), key=True)
             return
         forms = list(below(forms, part))
+
+
+def instead_of(part: str, known: Iterable[str], forms: Iterable[Any]) -> str:
+    """The path that was meant by a key that none of the forms has, or all that they have."""
+    paths = [".".join(path) for form in forms if is_form(form) for path in foreign(part, form)]
+    return suggestion(part, known, "keys", next(iter(paths), None))
 
 
 def below(forms: Iterable[Any], part: str) -> Iterator[Any]:

@@ -16,8 +16,8 @@ from loopworth.comparisons.judge import RUBRIC, Judge, of_rows, ruling_in, witho
 from loopworth.comparisons.language import Loaded
 from loopworth.comparisons.language import load as load_files
 from loopworth.comparisons.own_score import OwnScore
-from loopworth.comparisons.scores import Bounded, Not, Score, Scorer, scorer
-from loopworth.comparisons.spec import JUDGE, judge_form
+from loopworth.comparisons.scores import JUDGE, Bounded, Not, Score, Scorer, scorer
+from loopworth.comparisons.spec import judge_form
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trace import Trace, traced
 from loopworth.comparisons.trial import by_route

@@ -25,10 +25,13 @@ from loopworth.comparisons.own_score import OwnScore, ScorerFailed
 from loopworth.comparisons.wording import Care, Wording
 from loopworth.runs.usage import Value
 from loopworth.workflows.document import plain, spelled
-from loopworth.workflows.faults import suggestion
+from loopworth.workflows.faults import nearest, suggestion
 from loopworth.workflows.python_name import PythonNameFault, load
 from loopworth.workflows.spec import seconds
+from loopworth.workflows.vocabulary import ours
 
+JUDGE = "judge"
+"""The score that a model gives; it is no pure function, and `comparisons.judge` makes it."""
 LONGEST = 1_000_000
 """The most characters of an answer or an expected value that are compared; more is wrong, and says so."""
 FAILED = "the score failed: "
@@ -444,7 +447,7 @@ def scorer(name: str, options: Mapping[str, Any] | str | None = None, base: Path
     """
     bare = name.removeprefix("not-")
     if name not in NAMES:
-        raise ScoreFault(None, f"there is no score {name!r}", suggestion(name, NAMES, "scores"))
+        raise ScoreFault(None, f"there is no score {name!r}", other_than(name))
     score: Any
     own: OwnScore | None = None
     if bare == "python":
@@ -453,6 +456,15 @@ def scorer(name: str, options: Mapping[str, Any] | str | None = None, base: Path
     else:
         score = configured(name, KINDS[bare], {} if options is None or isinstance(options, str) else options)
     return Bounded(Not(score) if name.startswith("not-") else score, own)
+
+
+def other_than(name: str) -> str:
+    """What to write in place of a score that there is not: the one that was meant, or which there are."""
+    bare, words = name.removeprefix("not-"), (*KINDS, "python", JUDGE)
+    known = ours(bare, words)
+    near = name.replace(bare, known) if known is not None else nearest(name, (*NAMES, JUDGE))
+    instead = suggestion(name, words, "scores", near)
+    return instead if near else f"{instead}; `not-…` is the opposite of each but {JUDGE}"
 
 
 def schemas() -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, GetJsonSchemaHandler
 
-from loopworth.comparisons.scores import NAMES, schemas
+from loopworth.comparisons.scores import JUDGE, NAMES, schemas
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.form import Builder, Form, Kind, Words
 from loopworth.workflows.spec import (
@@ -24,7 +24,6 @@ from loopworth.workflows.spec import (
 )
 
 Share = Annotated[float, Field(ge=0, le=1)]
-JUDGE = "judge"
 
 
 class EveryScore:

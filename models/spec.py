@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from loopworth.models.makers import served, sold
 from loopworth.models.providers import ELSEWHERE, PROVIDERS, Provider
 from loopworth.models.weights import CHAT, WEIGHTS
 from loopworth.runs.usage import Value
@@ -108,9 +109,11 @@ def unknown(name: str, head: str) -> Fault:
     known = [head for head, provider in PROVIDERS.items() if not provider.later]
     near = get_close_matches(head, known, 1)
     if "/" not in name and name:
-        near = near or ["ollama"]
-        return ("name", f"the model {name!r} names no provider", f"write provider/model, such as {near[0]}/{name}")
-    instead = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(known)}, or give `base_url`"
+        example = f"{near[0]}/{name}" if near else served(name) or f"ollama/{name}"
+        return ("name", f"the model {name!r} names no provider", f"write provider/model, such as {example}")
+    other = sold(name) if name else None
+    instead = f"write {other}, or give" if other else f"one of {', '.join(known)}, or give"
+    instead = f"did you mean {near[0]!r}?" if near else f"{instead} `base_url`"
     return ("name", f"unknown provider {head!r}", instead)
 
 

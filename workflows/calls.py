@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from loopworth.tools.arguments import ArgumentFault
@@ -15,19 +15,30 @@ from loopworth.workflows.templates import TemplateFault, template
 
 
 def passed(
-    form: Form, verb: str, given: Mapping[str, Any], schema: Mapping[str, Any], whose: str, under: str = "with"
+    form: Form,
+    verb: str,
+    given: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    whose: str,
+    under: str = "with",
+    bound: Collection[str] = (),
 ) -> Iterator[Fault]:
-    """The faults of what stands `under` a key: the arguments, or the fields of an answer, that `schema` describes."""
+    """The faults of what stands `under` a key: the arguments, or the fields of an answer, that `schema` describes.
+
+    `bound` are arguments that are given already and can be given by nobody else.
+    """
     fields: Mapping[str, Any] = schema.get("properties", {})
-    meant = set(given)
+    meant, kind = set(given), "fields" if under == "answer" else "arguments"
     for name, value in given.items():
         spot = form.at(under, name)
         if name in fields:
             yield from unfit(value, fields[name], spot, name)
+        elif name in bound:
+            yield spot.fault(f"{name!r} of {whose} is bound in its catalogue", "leave it out here", key=True)
         elif schema.get("additionalProperties") is False:
             free = [field for field in fields if field not in meant]
             meant.add(nearest(name, free) or name)
-            yield spot.fault(f"{whose} has no {name!r}", suggestion(name, free or fields, "it takes"), key=True)
+            yield spot.fault(f"{whose} has no {name!r}", suggestion(name, free or fields, kind), key=True)
     for name in schema.get("required", []):
         if name not in meant:
             place = form.at(under) if under in form.given else form.at(verb)

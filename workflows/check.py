@@ -313,7 +313,7 @@ class Checking:
         name = body.call if body.call in tools else nearest(body.call, tools)
         if name is not None and (tool := self.tool(name, tools[name])) is not None:
             whose = f"the tool {name!r}"
-            self.found += passed(body, "call", body.with_, tool.parameters, whose)
+            self.found += passed(body, "call", body.with_, tool.parameters, whose, bound=tools[name].with_)
             self.found += forbidden(body, tool, body.with_)
         return ANYTHING
 
@@ -435,8 +435,6 @@ def sources(name: str, entry: spec.Tool) -> Iterator[Fault]:
         yield entry.at(key).fault(f"the tool {name!r} has two implementations: {given[0]} and {key}", key=True)
     if "effect" not in entry.given and "mcp" not in given:
         yield entry.spot.fault(f"the tool {name!r} has no `effect`", "write read, write or irreversible", key=True)
-    if "use" in entry.given and "mcp" not in given:
-        yield entry.at("use").fault("`use` belongs to an `mcp` server", key=True)
 
 
 def after(scope: Scope, step: spec.Step, value: Schema) -> Scope:

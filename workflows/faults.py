@@ -44,6 +44,12 @@ def nearest(word: str, words: Iterable[str]) -> str | None:
     return best if steps <= max(1, len(word) // 3) or -unlike >= 0.7 else None
 
 
+def misspelt(word: str, words: Iterable[str]) -> str | None:
+    """The one of `words` that is `word` but for a slip or two of the hand; None where it is none of them."""
+    steps, best = min(((distance(word.lower(), known.lower()), known) for known in set(words)), default=(0, None))
+    return best if steps <= max(1, len(word) // 4) else None
+
+
 def likeness(a: str, b: str) -> float:
     return SequenceMatcher(None, a.lower(), b.lower()).ratio()
 
@@ -61,12 +67,24 @@ def distance(a: str, b: str) -> int:
     return row[-1]
 
 
-def suggestion(word: str, words: Iterable[str], kind: str = "") -> str:
-    """The advice for a word that is not one of `words`: the nearest of them, else all of them (up to 12)."""
+LONGEST_LIST = 300
+"""Up to how many letters a list of words is shown whole."""
+
+
+def suggestion(word: str, words: Iterable[str], kind: str = "known", near: str | None = None) -> str:
+    """The advice for a word that is not one of `words`: the one that was meant, else all of them, if they are not many.
+
+    `kind` is what they are, in the plural; `near` the one that was meant, where that is known without looking.
+    """
     known = sorted(set(words))
-    if near := nearest(word, known):
+    if near := near or nearest(word, known):
         return f"did you mean {near!r}?"
-    if not known:
-        return f"there are no {kind}" if kind else ""
-    shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-    return f"{kind or 'known'}: {shown}"
+    return f"{kind}: {listed(known)}" if known else f"there are no {kind}"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words with commas between them, up to LONGEST_LIST letters of them."""
+    shown, left = "", list(words)
+    while left and len(shown) + len(left[0]) <= LONGEST_LIST:
+        shown += (", " if shown else "") + left.pop(0)
+    return f"{shown}, …" if left else shown

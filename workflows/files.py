@@ -13,6 +13,7 @@ from loopworth.workflows.form import Builder, Form, Spotted, beside
 from loopworth.workflows.neighbour import advice_for, neighbour
 from loopworth.workflows.overrides import loosened, merged, stand_in
 from loopworth.workflows.spec import SHAPES, VERSION, Body, CatalogueFile, FileText, ModelForm, Tool, Workflow
+from loopworth.workflows.vocabulary import ours
 
 KINDS = {"workflow": "a workflow", "tools": "a tool catalogue", "comparison": "a comparison"}
 
@@ -221,9 +222,11 @@ def shape_of(document: Document, builder: Builder) -> type[Workflow]:
     word = value[key] if key is not None else None
     if isinstance(word, str) and word in SHAPES:
         return SHAPES[word]
-    near = nearest(word, SHAPES) if isinstance(word, str) else None
+    near = (ours(word, SHAPES) or nearest(word, SHAPES)) if isinstance(word, str) else None
     if key is not None and word is not BROKEN:
-        builder.fault((key,), f"there is no shape {word!r}", suggestion(str(word), SHAPES, "shapes"))
+        builder.fault(
+            (key,), f"there is no shape {word!r}", suggestion(str(word), SHAPES, "shapes", ours(str(word), SHAPES))
+        )
         document.value[key] = BROKEN
     if near is None:
         near = "pipeline" if "steps" in value else "router" if "from" in value else "open_loop"

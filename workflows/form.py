@@ -7,7 +7,7 @@ is one fault at its own line and column, a misspelt key is taken for the nearest
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, TypeAdapter, ValidationError
 
 from loopworth.workflows.document import BROKEN, Document, Place, plain, spelled
-from loopworth.workflows.faults import Fault, nearest, suggestion
+from loopworth.workflows.faults import Fault, misspelt, nearest, suggestion
+from loopworth.workflows.vocabulary import ours, places
 
 F = TypeVar("F", bound="Form")
 MISSING = object()
@@ -36,6 +37,11 @@ class Words:
 
     text: str
     spelled: bool = False
+
+
+@dataclass(frozen=True)
+class Later:
+    """A key that the language has and this version does not: it loads, its use is a fault, and nothing suggests it."""
 
 
 @dataclass(frozen=True)
@@ -156,16 +162,54 @@ def names_of(form: type[Form]) -> dict[str, str]:
     return {info.alias or name: name for name, info in form.model_fields.items()}
 
 
+@cache
+def later_keys(form: type[Form]) -> tuple[str, ...]:
+    """The keys of a form that this version does not have, as they are written in YAML."""
+    marked = ((info.alias or name, info.metadata) for name, info in form.model_fields.items())
+    return tuple(key for key, marks in marked if any(isinstance(mark, Later) for mark in marks))
+
+
+def usable(form: type[Form]) -> list[str]:
+    """The keys of a form that this version has."""
+    return [key for key in names_of(form) if key not in later_keys(form)]
+
+
+def foreign(key: str, form: type[Form]) -> list[tuple[str, ...]]:
+    """Where in a form that may stand which other tools call `key`, the nearest place first."""
+    return sorted((path for path in places(key) if leads(path, form)), key=len)
+
+
+def leads(path: tuple[str, ...], form: type[Form]) -> bool:
+    """Whether a path of keys may stand in a form."""
+    if path[0] not in usable(form):
+        return False
+    inner = [unwrapped(option) for option in members(form.model_fields[names_of(form)[path[0]]].annotation)]
+    return len(path) == 1 or any(
+        leads(path[1:], one) for one in inner if isinstance(one, type) and issubclass(one, Form)
+    )
+
+
 def elsewhere(key: str) -> str:
-    """The advice for a key that other forms have, or nearly."""
+    """Where a key stands that another form has; a misspelt one too, but none that is only like it."""
     homes: dict[str, list[str]] = {}
-    for form in all_forms(Form):
-        for name in form.__annotations__.keys() & form.model_fields.keys():
-            homes.setdefault(form.model_fields[name].alias or name, []).append(form.title)
-    if (near := nearest(key, homes)) is None:
+    for form in set(all_forms(Form)) - unborn():
+        for known in usable(form):
+            if names_of(form)[known] in form.__annotations__:
+                homes.setdefault(known, []).append(form.title)
+    if (meant := misspelt(key, homes)) is None:
         return ""
-    places = ", ".join(list(dict.fromkeys(homes[near]))[:4])
-    return f"it stands {places}" if near == key else f"did you mean {near!r}? it stands {places}"
+    places = ", ".join(sorted(set(homes[meant]))[:4])
+    return f"it stands {places}" if meant == key else f"did you mean {meant!r}? it stands {places}"
+
+
+def unborn() -> set[Any]:
+    """The forms that only keys of a later version hold."""
+    return {
+        unwrapped(option)
+        for form in all_forms(Form)
+        for key in later_keys(form)
+        for option in members(form.model_fields[names_of(form)[key]].annotation)
+    }
 
 
 def all_forms(form: type[Form]) -> Iterator[type[Form]]:
@@ -210,13 +254,27 @@ class Builder:
         for key in value:
             if key in names:
                 continue
-            where = form.elsewhere.get(key)
-            near = None if where else nearest(key, [name for name in names if name not in known])
-            other = f"did you mean {near!r}?" if near else elsewhere(key) or suggestion(key, names, "keys")
-            self.fault((*path, key), f"unknown key {key!r} {form.title}", where or other, key=True)
+            near, advice = self.meant(form, key, value, known)
+            self.fault((*path, key), f"unknown key {key!r} {form.title}", advice, key=True)
             if near:
                 known[near] = (value[key], key)
         return known
+
+    def meant(
+        self, form: type[Form], key: str, value: Mapping[str, Any], known: Collection[str]
+    ) -> tuple[str | None, str]:
+        """The absent key that an unknown one stands for, if there is one, and what to write instead of it."""
+        if key in form.elsewhere:
+            return None, form.elsewhere[key]
+        free = [name for name in usable(form) if name not in known]
+        for place in foreign(key, form):
+            if len(place) > 1:
+                return None, nested(place, value[key], place[0] in free)
+            if place[0] in free:
+                return place[0], f"did you mean {place[0]!r}?"
+        if near := nearest(key, free):
+            return near, f"did you mean {near!r}?"
+        return None, elsewhere(key) or suggestion(key, usable(form), "keys")
 
     def required(self, form: type[Form], given: Mapping[str, Any], path: Place) -> None:
         for name, info in form.model_fields.items():
@@ -244,8 +302,11 @@ class Builder:
             return self.fault(path, f"{named(path)} has no value", advice, key=True)
         chosen = [option for option in options if fits(option, raw)]
         words = [option for option in chosen if get_origin(unwrapped(option)) is Literal]
-        misspelt = any(nearest(str(raw), map(str, get_args(option))) for option in words)
-        if not chosen or (words == chosen != options and spelled(raw) not in get_args(words[0]) and not misspelt):
+        meant = any(
+            ours(str(raw), map(str, get_args(option))) or nearest(str(raw), map(str, get_args(option)))
+            for option in words
+        )
+        if not chosen or (words == chosen != options and spelled(raw) not in get_args(words[0]) and not meant):
             return self.fault(path, f"{named(path)} must be {wanted(annotation)}, and this is {said(raw)}")
         if isinstance(raw, dict):
             return self.mapping(chosen[0], raw, path)
@@ -306,8 +367,12 @@ class Builder:
             return text
         others = [option for option in chosen if get_origin(unwrapped(option)) is not Literal]
         if not others:
-            near = suggestion(str(text), map(str, words), "it is one of")
-            return self.fault(path, f"{named(path)} cannot be {text!r}", near, key=key)
+            return self.fault(
+                path,
+                f"{named(path)} cannot be {text!r}",
+                suggestion(str(text), map(str, words), "it is one of", ours(str(text), words)),
+                key=key,
+            )
         option = annotation if annotation is not None else others[0]
         if any(isinstance(mark, Kind) for mark in metadata(option)):
             self.prose(raw, path)
@@ -315,9 +380,15 @@ class Builder:
             return adapter(option).validate_python(text if takes_text(option) else plain(raw), strict=True)
         except ValidationError as error:
             what, instead = told(error.errors(include_url=False)[0], raw, path, option)
-            if words and isinstance(raw, str) and (word := nearest(raw, words)):
+            if words and isinstance(raw, str) and (word := ours(raw, words) or nearest(raw, words)):
                 instead = f"did you mean {word!r}?"
             return self.fault(path, what, instead, key=key)
+
+
+def nested(place: tuple[str, ...], value: Any, free: bool) -> str:
+    """How to write a value at a place below a key, which may be there already."""
+    part = f"{place[1]}: {spelled(value) if isinstance(value, str | int | float) else '…'}"
+    return f"write `{place[0]}: {{{part}}}`" if free else f"write `{part}` under `{place[0]}`"
 
 
 def blank(annotation: Any) -> Any:

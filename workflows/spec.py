@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, WithJs
 
 from loopworth.workflows.document import Document
 from loopworth.workflows.faults import Fault
-from loopworth.workflows.form import Form, Kind, Words
+from loopworth.workflows.form import Form, Kind, Later, Words
 from loopworth.workflows.types import Type, parse_type
 
 LONGEST = 876_000 * 3600.0
@@ -223,7 +223,7 @@ class Tool(Form):
     python: Text | None = None
     run: Text | None = None
     builtin: Literal["files", "http", "sqlite", "calculator", "today", "ask_human"] | None = None
-    mcp: McpServer | None = None
+    mcp: Annotated[McpServer | None, Later()] = None
     description: Prose | None = None
     with_: dict[str, Any] = Field(default_factory=dict, alias="with")
     effect: Literal["read", "write", "irreversible"] | None = None
@@ -235,9 +235,13 @@ class Tool(Form):
     repeatable: bool | None = None
     idempotent: bool | None = None
     inline: bool | None = None
-    use: dict[ToolName, Tool] | None = None
+    use: Annotated[dict[ToolName, Tool] | None, Later()] = None
 
     SOURCES: ClassVar[tuple[str, ...]] = ("python", "run", "builtin", "mcp")
+    elsewhere: ClassVar[dict[str, str]] = {
+        "env": "a secret is bound to an argument: write `with: {token: {env: NAME}}`",
+        **dict.fromkeys(("schema", "input_schema"), "the arguments are those of the function: leave it out"),
+    }
 
 
 Catalogue = dict[Name, Tool]
@@ -335,9 +339,7 @@ class Step(Body):
     if_: Expression | None = Field(default=None, alias="if")
 
     elsewhere: ClassVar[dict[str, str]] = {
-        "name": "a step's name is its `id`",
-        "prompt": "a step asks a model with `ask`",
-        "tool": "a step calls a tool with `call`",
+        **dict.fromkeys(("depends_on", "needs", "after"), "a step waits for the steps that it reads; leave it out"),
     }
 
 

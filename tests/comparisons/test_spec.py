@@ -29,6 +29,14 @@ def found(folder, text, **others):
         (comparison(tasks="{file: tasks.jsonl, where: knd == 'x'}"), "2:35 `where` reads 'knd'"),
         (comparison(tasks="{file: tasks.jsonl, limit: 0}"), "2:35 `limit` must be at least 1"),
         (comparison(score="numbr"), "3:8 there is no score 'numbr'; did you mean 'number'?"),
+        (comparison(score="exact_match"), "3:8 there is no score 'exact_match'; did you mean 'equals'?"),
+        (comparison(score="not-exact"), "3:8 there is no score 'not-exact'; did you mean 'not-equals'?"),
+        (comparison(score="llm-rubric"), "3:8 there is no score 'llm-rubric'; did you mean 'judge'?"),
+        (
+            comparison(score="zzz"),
+            "3:8 there is no score 'zzz'; scores: contains, date, equals, icontains, json, judge, number, python, regex,"
+            " set; `not-…` is the opposite of each but judge",
+        ),
         (comparison(score="{number: {tolerence: 0}}"), "3:18 'number' has no option 'tolerence'; did you mean"),
         (comparison(score="{number: {}, equals: {}}"), "3:8 `score` is one score"),
         (comparison(score="judge"), "3:8 `judge` needs a model"),
@@ -43,7 +51,7 @@ def found(folder, text, **others):
         (comparison(arms="{}"), "4:1 `arms` is empty"),
         (
             comparison(arms="{a: {workflow: a.yaml}, b: {workflow: b.yaml}}"),
-            "4:31 the arm 'b' may write (pay), once for",
+            "4:31 the arm 'b' may write (pay), once for every task; write `tools: fakes.yaml`",
         ),
         (comparison("tools: fakes.yaml"), "5:8 there is no file"),
         (
@@ -62,6 +70,10 @@ def found(folder, text, **others):
         (comparison("budget: {usd: 0}"), "5:15 `usd` must be more than 0"),
         (comparison("seed: seven"), "5:7 `seed` must be a whole number"),
         (comparison("change: {model.temprature: 0}"), "5:10 unknown key 'temprature' in `model`; did you mean"),
+        (
+            comparison("change: {recursion_limit: 9}"),
+            "5:10 'recursion_limit' leads to no key of the workflow; did you mean 'budget.turns'?",
+        ),
         (comparison("faults: {lookup: {rate: 0.5}}"), "5:10 a fault that does nothing"),
         (comparison(arms="{a: {python: 'app:answer'}}"), "4:20 no file app.py beside the YAML, and no installed"),
         (comparison(arms="{a: {command: []}}"), "4:12 `command` is empty"),

@@ -281,3 +281,13 @@ def test_the_fields_of_an_answer_are_those_of_the_output(tmp_path):
     assert (fault.line, fault.column, fault.instead) == (8, 3, "did you mean 'total'?")
     (tmp_path / "v.yaml").write_text(head + "steps:\n  - {id: y, set: '{{ x }}'}\nanswer: {note: '{{ y }}'}\n")
     assert ["needs 'total'" in fault.what for fault in load(tmp_path / "v.yaml").faults] == [True]
+
+
+def test_an_argument_that_is_bound_is_passed_by_nobody_else(tmp_path):
+    """A step that passes it is told so, also where the tool takes nothing else."""
+    tools = TOOLS.replace('"functions:pay"', '"functions:pay", with: {amount: 3}')
+    lines = ["- {call: pay, with: {amount: 1}}", "- {call: pay, with: {sum: 1}}"]
+    assert faults(tmp_path, steps(*lines), tools_yaml=tools) == [
+        "7:22 'amount' of the tool 'pay' is bound in its catalogue; leave it out here",
+        "8:22 the tool 'pay' has no 'sum'; there are no arguments",
+    ]

@@ -27,8 +27,12 @@ LOOP = "workflow: w\nshape: open_loop\nprompt: x\n"
     ("form", "text", "said"),
     [
         (spec.Step, "asks: x", "1:1 unknown key 'asks' in a step; did you mean 'ask'?"),
+        (spec.Step, STEP + "instructions: x", "2:1 unknown key 'instructions' in a step; it stands in a workflow"),
         (spec.Step, STEP + "instrutions: x", "2:1 unknown key 'instrutions' in a step; did you mean 'instructions'?"),
-        (spec.Step, STEP + "name: a", "2:1 unknown key 'name' in a step; a step's name is its `id`"),
+        (spec.Step, STEP + "name: a", "2:1 unknown key 'name' in a step; did you mean 'id'?"),
+        (spec.Step, STEP + "depends_on: a", "2:1 unknown key 'depends_on' in a step; a step waits for the steps that"),
+        (spec.Step, STEP + "max_turns: 1", "2:1 unknown key 'max_turns' in a step; keys: ask, at_least, by, call,"),
+        (spec.Tool, "python: a:b\nenv: X", "2:1 unknown key 'env' in a tool; a secret is bound to an argument: write"),
         (spec.Step, STEP + "id: Draft 1", "2:5 'Draft 1' is not a name for an input, a step"),
         (spec.Step, STEP + "on_error: skp", "2:11 `on_error` cannot be 'skp'; did you mean 'skip'?"),
         (spec.Step, STEP + "set: y", "2:1 two verbs in one step: 'ask' and 'set'"),
