@@ -239,3 +239,13 @@ def test_a_run_of_a_program_does_not_go_on_without_what_it_was_given(talk: Talk)
     assert talk.store.shelf().run(talk.id).epoch == 2
     models: Any = {"ollama/m": ScriptedModel(["one", "two"])}
     assert asyncio.run(front.resume(talk.store, talk.id, models=models)).answer == "two"
+
+
+def test_a_sweep_begins_with_what_failed_least(talk: Talk, tmp_path: pathlib.Path) -> None:
+    """A run that takes the sweep's process with it does not keep the others from theirs."""
+    for _ in range(2):
+        talk.die()
+    other = Talk(tmp_path, talk.store)
+    other.die("one")
+    found = [one.run for one in orphans(talk.store.shelf()) if one.run in (talk.id, other.id)]
+    assert found == [other.id, talk.id]
