@@ -82,12 +82,12 @@ class Endpoints:
 
 
 def decided(choice: Literal["approve", "reject"] | None) -> Ask | None:
-    """A reviewer that always says the same."""
+    """A reviewer that always says the same, and no where that is not offered."""
     if choice is None:
         return None
 
     async def ask(question: Question, id: str) -> Decision:  # noqa: ARG001
-        return Decision(choice, by="comparison")
+        return Decision(choice if choice in question.choices else "reject", by="comparison")
 
     return ask
 

@@ -24,14 +24,17 @@ if TYPE_CHECKING:
     from loopworth.runs.outcome import Outcome
     from loopworth.runs.store import Store
     from loopworth.runs.usage import Usage
+    from loopworth.runs.world import Decision, Question
     from loopworth.workflows.compile import Compiled
     from loopworth.workflows.faults import WorkflowFault
 
 __version__ = "0.1.0"
 __all__ = [
     "Compiled",
+    "Decision",
     "Effects",
     "Outcome",
+    "Question",
     "Reply",
     "Request",
     "Result",
@@ -55,8 +58,10 @@ __all__ = [
 ]
 HOMES = {
     "Compiled": "workflows.compile",
+    "Decision": "runs.world",
     "Effects": "runs.effects",
     "Outcome": "runs.outcome",
+    "Question": "runs.world",
     "Reply": "runs.message",
     "Request": "runs.message",
     "Result": "comparisons.result",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -119,11 +120,13 @@ async def run(
 
     `models` stand in for those that the files name; an executor asks them by these names. Those of `opened` may be
     given where many runs share them. `tools` are as in `compile`, which may have been given them before. `ask` puts a
-    gate's question to a person; without it a run that reaches a gate ends as `waiting`. A `journal` records the run, or
+    gate's question to a person; without it, and where it says what the gate does not offer, a run that reaches a gate
+    ends as `waiting`. A `journal` records the run, or
     replays what it holds; a `store` keeps it, each effect as it happens, by this `id` or a new one. `watch` is told of
     every message as it is said, `hear` of the text of replies while it comes. Raises `WorkflowFault`, and LookupError
     or TypeError for what cannot be given so.
     """
+    askable(ask)
     compiled = ready(workflow, tools, models)
     async with opened(compiled, models) as mine:
         world = Live(mine, ask, watch=watch, hear=hear, doubts=Doubts(mine))
@@ -134,6 +137,19 @@ async def run(
         outcome = await activate(compiled, input, world, stored, stored.run)
         store.finish(stored, outcome, over=outcome.exit not in ("cancelled", "waiting"))
         return outcome
+
+
+def askable(ask: Any) -> None:
+    """Raises TypeError for an `ask` that could not be asked."""
+    wanted = "write `async def ask(question, id)`, which returns a Decision"
+    if ask is not None and not callable(ask):
+        raise TypeError(f"ask={ask!r} cannot be asked: {wanted}")
+    try:
+        _ = ask is None or signature(ask).bind(None, "")
+    except TypeError as why:
+        raise TypeError(f"`ask` takes a question and its id ({why}): {wanted}") from None
+    except ValueError:
+        """It does not say what it takes."""
 
 
 def ready(workflow: Runs, tools: Tools | None = None, models: Models | None = None) -> Compiled:

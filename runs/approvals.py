@@ -24,7 +24,7 @@ from loopworth.runs.secrets import hide
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
 from loopworth.runs.usage import Value
-from loopworth.runs.world import Decision, Question
+from loopworth.runs.world import Decision, Question, decision_of, unfit
 
 ASK = f"""
 insert into approval(run, id, n, hash, tool, question, state, asked, expires, epoch)
@@ -53,8 +53,8 @@ insert into effect(run, id, n, hash, kind, request, body, began, ended, epoch)
 select ?, ?, coalesce(max(n), -1) + 1, ?, 'gate', ?, ?, coalesce(max(ended), 0), coalesce(max(ended), 0),
     (select epoch from run where id = ?) from effect where run = ?
 """
-EQUAL = "select id from approval where run = ? and hash = ? and state = 'waiting'"
-BEFORE = "select decision from approval where run = ? and hash = ? and state = 'decided' order by n limit 1"
+EQUAL = "select id, question from approval where run = ? and hash = ? and state = 'waiting' order by n"
+BEFORE = "select decision, question from approval where run = ? and hash = ? and state = 'decided' order by n"
 BALLOTS = "select at, by, decision, won from ballot where run = ? and id = ? order by n"
 READY = """
 select distinct run.id from run join approval on approval.run = run.id where run.state <> 'done'
@@ -62,7 +62,6 @@ and run.exit = 'waiting' and approval.state = 'decided' and exists(
     select 1 from effect where effect.run = run.id and effect.id = approval.id and effect.epoch = run.epoch)
 """
 question_of = reader(Question)
-decision_of = reader(Decision)
 
 
 class Ballot(Value, frozen=True):
@@ -171,8 +170,11 @@ def recall(db: Database, run: str, id: str, at: str) -> None:
     """Decide a question as an equal one of its run was decided since this activation began."""
     [asked] = db.execute(WHICH, (run, id)).fetchall()
     approval = approval_of(asked)
-    for (said,) in db.execute(BEFORE, (run, approval.hash)).fetchall():
-        stood(db, approval, remembered(decision_of(text(said, "a decision"))), at)
+    for said, question in db.execute(BEFORE, (run, approval.hash)).fetchall():
+        before = decision_of(text(said, "a decision"))
+        if question_in(question, approval.tool).remember and not unfit(approval.question, before):
+            stood(db, approval, remembered(before), at)
+            return
 
 
 # -- read --------------------------------------------------------------------------------------------------------------
@@ -273,8 +275,8 @@ def fitting(approval: Approval, decision: Decision) -> None:
             f"{approval.name} cannot be decided: its request was altered in the store since it was asked\n"
             f"    `loopworth run --durable --resume {approval.run}` asks again, with what is really to be called"
         )
-    if decision.choice not in approval.question.choices:
-        raise Refused(f"{approval.name} offers {' or '.join(approval.question.choices)}, not {decision.choice}")
+    if why := unfit(approval.question, decision):
+        raise Refused(f"{approval.name} {why}")
 
 
 def reasoned(decision: Decision) -> None:
@@ -290,10 +292,12 @@ def enter(db: Database, approval: Approval, decision: Decision, at: str) -> Came
         return Already(approval, next(one for one in ballots if one.won))
     if not approval.question.remember:
         return Decided(approval)
-    also = [row[0] for row in db.execute(EQUAL, (approval.run, approval.hash)).fetchall()]
-    for id in also:
-        stood(db, msgspec.structs.replace(approval, id=id), remembered(decision), at)
-    return Decided(approval, tuple(also))
+    rows = db.execute(EQUAL, (approval.run, approval.hash)).fetchall()
+    waiting = [msgspec.structs.replace(approval, id=id, question=question_in(row, approval.tool)) for id, row in rows]
+    also = [one for one in waiting if one.question.remember and not unfit(one.question, decision)]
+    for one in also:
+        stood(db, one, remembered(decision), at)
+    return Decided(approval, tuple(one.id for one in also))
 
 
 def remembered(decision: Decision) -> Decision:

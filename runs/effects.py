@@ -30,14 +30,13 @@ from loopworth.runs.outcome import BAD_FINISH, Diverged, Exit, Failed, Fenced, O
 from loopworth.runs.remembered import Remembered
 from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Hold, Quote, Usage
-from loopworth.runs.world import Decision, Question, World
+from loopworth.runs.world import Decision, Question, World, decision_of, unfit
 
 GRACE = 0.2
 """Seconds past its deadline that a model call gets to stop itself before it is cut."""
 MOST_OUTPUT = 2048
 """Output tokens that a model call may use where neither the file nor the model says."""
 
-decision_of = reader(Decision)
 refusal_of = reader(tuple[Exit, str | None, str])
 UNRECORDED = Asked("", b"")
 
@@ -307,13 +306,15 @@ class Effects:
         return seen
 
     async def gate(self, name: str, question: Question) -> Decision:
-        """Ask a person, once; the time they take is not the run's. Raises `Waiting` where there is no decision yet."""
+        """Ask a person, once; the time they take is not the run's. What comes back is always one of the choices that
+        the question offers. Raises `Waiting` where there is no such decision yet, `Diverged` where the record has none.
+        """
         id = self.path + name
         self.emit(GateAsked(id, question.tool))
         asked = Asked(question.hash, encode(hide([question.tool, question.arguments])))
         record = self.seen(id, asked)
         if record is not None:
-            decision = decision_of(record.body)
+            decision = decision_in(record, id, question)
         else:
             decision = await self.decided(id, question)
             await self.keep(id, asked, "gate", decision)
@@ -325,11 +326,15 @@ class Effects:
     async def decided(self, id: str, question: Question) -> Decision:
         """What a person decides, or decided before where that stands for the run."""
         async with self.remembered.turn(question.hash) if question.remember else nullcontext():
-            if question.remember and (before := self.remembered.decisions.get(question.hash)) is not None:
+            before = self.remembered.decisions.get(question.hash) if question.remember else None
+            if before is not None and not unfit(question, before):
                 return msgspec.structs.replace(before, by=f"{before.by} (remembered)".strip())
             began = self.clock()
-            decision = hide(await self.world.gate(question, id))
+            said = await self.world.gate(question, id)
             self.budget.pause(self.clock() - began)
+            if why := unfit(question, said):
+                raise Waiting(id, note=f"the gate of {question.tool} {why}")
+            decision = hide(said)
             if question.remember:
                 self.remembered.decisions[question.hash] = decision
             return decision
@@ -349,6 +354,19 @@ class Effects:
             return
         end = self.deadline()
         await self.world.sleep(seconds if end is None else max(0.0, min(seconds, end[0] - self.clock())))
+
+
+def decision_in(record: Record, id: str, question: Question) -> Decision:
+    """A decision of the journal. Raises `Diverged` for what the question does not offer: nothing is called on it."""
+    try:
+        decision = decision_of(record.body)
+        why = unfit(question, decision)
+    except ValueError as unreadable:
+        why = f"cannot be decided by this: {unreadable}"
+    if why:
+        text = record.body.decode("utf-8", "replace")
+        raise Diverged(f"{id}: the gate of {question.tool} {why}\n    recorded: {text}")
+    return decision
 
 
 def called(id: str, model: str, reply: Reply, began: float) -> ModelCalled:
@@ -393,7 +411,9 @@ def worst(errors: list[BaseException]) -> BaseException:
     ends = (Stop, Failed, Waiting)
     bug = next((error for error in errors if not isinstance(error, ends)), None)
     end = min((error for error in errors if isinstance(error, Stop | Failed)), key=depth, default=None)
-    return bug or end or Waiting(*(gate for error in errors if isinstance(error, Waiting) for gate in error.gates))
+    waits = [error for error in errors if isinstance(error, Waiting)]
+    note = "; ".join(dict.fromkeys(wait.note for wait in waits if wait.note))
+    return bug or end or Waiting(*(gate for wait in waits for gate in wait.gates), note=note)
 
 
 def depth(end: BaseException) -> float:
@@ -412,7 +432,8 @@ async def execute(executor: Executor, input: dict[str, Any], fx: Effects) -> Out
     except Stop as stop:
         outcome = Outcome(None, stop.exit, stop.note)
     except Waiting as waiting:
-        outcome = Outcome(None, "waiting", f"waits for a decision at {', '.join(waiting.gates)}", waiting.gates)
+        why = f": {waiting.note}" if waiting.note else ""
+        outcome = Outcome(None, "waiting", f"waits for a decision at {', '.join(waiting.gates)}{why}", waiting.gates)
     except Failed as failed:
         outcome = Outcome(None, "step_failed", str(failed))
     except asyncio.CancelledError:

@@ -84,11 +84,12 @@ def passes(end: Exception, path: str) -> bool:
 
 
 class Waiting(Exception):
-    """One or more gates wait for a person; `gates` are their effect ids."""
+    """One or more gates wait for a person; `gates` are their effect ids, and `note` says why, where somebody was asked
+    and nothing was decided."""
 
-    def __init__(self, *gates: str) -> None:
+    def __init__(self, *gates: str, note: str = "") -> None:
         super().__init__(*gates)
-        self.gates = gates
+        self.gates, self.note = gates, note
 
 
 class Failed(Exception):

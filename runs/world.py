@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from inspect import isawaitable
 from typing import Any, Literal, Protocol
 
 from loopworth.runs.hearing import Hearing, Listener
+from loopworth.runs.journal import body, reader
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Diverged, Said, Waiting
 from loopworth.runs.usage import Quote, Value
@@ -40,6 +42,34 @@ class Decision(Value, frozen=True):
     note: str = ""
 
 
+def unfit(question: Question, said: Any) -> str:
+    """Why this decides nothing of the question; "" for a `Decision` for one of the choices that are offered.
+
+    It is the one rule for whoever says it: a program's `ask`, the inbox, a journal, what is remembered.
+    """
+    offered = " or ".join(question.choices)
+    if not isinstance(said, Decision):
+        return f"offers {offered}, not {short(said)}: give a Decision, as {example(question.choices[0])}"
+    if said.choice not in question.choices:
+        return f"offers {offered}, not {short(said.choice)}"
+    try:
+        decision_of(body(said))
+    except (TypeError, ValueError) as why:
+        return f"takes no {short(said.choice)} like this: {why}"
+    bare = said.choice == "edit" and said.arguments is None
+    return f"takes no edit without arguments: write {example('edit')}" if bare else ""
+
+
+def example(choice: str) -> str:
+    """How a program writes a decision."""
+    more = {"edit": ", arguments={…}", "answer": ', note="…"', "reject": ', note="why"'}
+    return f'Decision("{choice}"{more.get(choice, "")})'
+
+
+def short(said: Any) -> str:
+    return said if isinstance(said, str) and said.isidentifier() else repr(said)[:MOST_SAID]
+
+
 class Strike(Value, frozen=True):
     """A fault that is put into a tool's call: after `delay` seconds, `what` is its error's text or its value, in the
     place of the call; the call itself is only made where it is a mere `delay`."""
@@ -49,10 +79,17 @@ class Strike(Value, frozen=True):
     delay: float = 0.0
 
 
+decision_of = reader(Decision)
+MOST_SAID = 120
+"""Characters shown of what is said in the place of a decision."""
 MOST = 600
 """Characters shown of a request that is not in the recording."""
 Ask = Callable[[Question, str], Awaitable[Decision]]
-"""Asks a person: (question, effect id) → decision. May raise `Waiting`."""
+"""Asks a person: (question, effect id) → decision. May raise `Waiting`.
+
+Whatever it says that is not offered decides nothing (`unfit`): the run waits, and its note says why.
+"""
+PLAIN = "`ask` is no async function: write `async def ask(question, id)`, which returns a Decision"
 
 
 class Model(Protocol):
@@ -146,7 +183,11 @@ class Live:
         wait = asyncio.timeout(question.timeout)
         try:
             async with wait:
-                return await self._ask(question, id)
+                said: Any = self._ask(question, id)
+                if not isawaitable(said):
+                    raise Waiting(id, note=PLAIN)
+                decision: Decision = await said
+                return decision
         except TimeoutError:
             if not wait.expired():
                 raise

@@ -17,8 +17,8 @@ def test_the_front_door_offers_what_the_documentation_names() -> None:
     """Define, run, compare: each is one function of the package; and the values that a program's own objects meet."""
     files, runs = ["check", "compare", "compile", "draw", "load", "opened"], ["render", "replay", "resume", "run"]
     verbs = ["begin", *files, *runs, "run_sync"]
-    values = ["Compiled", "Effects", "Outcome", "Reply", "Request", "Result", "Store", "ToolCall", "Usage"]
-    assert loopworth.__all__ == [*values, "WorkflowFault", "__version__", *verbs]
+    values = ["Compiled", "Decision", "Effects", "Outcome", "Question", "Reply", "Request", "Result", "Store"]
+    assert loopworth.__all__ == [*values, "ToolCall", "Usage", "WorkflowFault", "__version__", *verbs]
     assert [name for name in loopworth.__all__ if getattr(loopworth, name, None) is None] == []
     assert dir(loopworth) == loopworth.__all__
 

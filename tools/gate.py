@@ -11,7 +11,7 @@ from loopworth.runs.outcome import Failed
 from loopworth.runs.world import Question
 
 Names = Mapping[str, Any]
-REJECT = "reject"
+REJECT: Literal["reject"] = "reject"
 CHOICES = ("approve", REJECT)
 
 
@@ -49,7 +49,8 @@ def question(tool: str, gates: tuple[Gate, ...], names: Names, hash: str) -> Que
     offered = tuple(choice for choice in closed[0].choices if all(choice in gate.choices for gate in closed))
     offered = offered if REJECT in offered else (*offered, REJECT)
     remember = all(gate.remember for gate in closed)
-    return Question(tool, arguments, hash, text, offered, remember, *expiry(closed))
+    timeout, said = expiry(closed)
+    return Question(tool, arguments, hash, text, offered, remember, timeout, said if said in offered else REJECT)
 
 
 def expiry(gates: list[Gate]) -> tuple[float | None, Literal["approve", "reject"]]:

@@ -80,13 +80,13 @@ class Invocation:
             return accepted
         decision = await self.fx.gate("gate", asked)
         self.began = self.fx.clock()
-        if decision.choice == "reject":
-            why = readable(decision.note)
-            return self.say("rejected", ": ".join(filter(None, (REJECTED, why))), full=why)
+        if decision.choice == "approve":
+            return accepted
         if decision.choice == "edit":
             self.note = f"(a person changed the arguments to {json_text(plain(decision.arguments))}) "
             return self.guarded(self.tool.check(parse(decision.arguments)))
-        return accepted
+        why = readable(decision.note)
+        return self.say("rejected", ": ".join(filter(None, (REJECTED, why))), full=why)
 
     def guarded(self, accepted: Accepted) -> Accepted:
         """The arguments, past the workflow's guards. Raises `Stop("guardrail")`."""

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,6 +27,7 @@ from loopworth.runs.outcome import Diverged
 from loopworth.runs.store import Store
 from loopworth.runs.stored_journal import StoredJournal
 from loopworth.runs.usage import Value
+from loopworth.runs.world import Decision
 from loopworth.workflows import durable
 from loopworth.workflows.faults import suggestion
 from loopworth.workflows.stage import Run, Stage, Target, targets, wanted
@@ -157,6 +159,42 @@ def edit(stage: Stage) -> str:
         only(run, after=f"an edit to {arguments}, which the tool refuses,")
     ran = "the edit ran as edited; " * (len(stage.calls) > 1)
     return f"{ran}{len(stage.target.refused)} edits that the tool refuses were refused"
+
+
+def foreign(stage: Stage) -> str:
+    """What is none of the choices offered is no decision, whoever says it and however it comes."""
+    offered = stage.target.offered
+    other = dict(stage.calls[-1])
+    words = [word for word in (*CHOICES, "no", "", "yes", "Approve") if word not in offered]
+    for word in words:
+        said: Any = Decision(word, "attack", other)  # type: ignore[arg-type]
+        run, one = parked(stage)
+        refused(partial(run.decide, one, word, other), f"{word!r} was taken, and the gate offers {', '.join(offered)}")
+        run.decide(one, "reject")
+        stage.alter("update effect set body = ? where run = ? and kind = 'gate'", body(said), run.id)
+        with suppress(Diverged):
+            run.go_on()
+        only(run, after=f"a record in the store that decides {word!r}")
+        told(stage, said, repr(word))
+    for bare in BARE:
+        told(stage, bare, "a plain function" if callable(bare) else f"{bare!r}, which is no decision")
+    return f"{len(words)} words that the gate does not offer and {len(BARE)} things that are no decision called nothing"
+
+
+CHOICES = ("approve", "edit", "reject", "answer")
+BARE: tuple[Any, ...] = (True, None, "approve", {"choice": "approve"}, lambda *_: Decision("approve"))
+"""What an `ask` may return, or be, that a careless reading takes for a yes."""
+
+
+def told(stage: Stage, said: Any, words: str) -> None:
+    """A program's `ask` says something that is not offered: nothing is called, and the run's end names the gate."""
+    run = Run(stage, [stage.calls[0]], nested=False, read=(), id="")
+    outcome = run.asked(said)
+    only(run, after=f"{words} from a program's `ask`")
+    claim(
+        outcome.exit == "waiting" and ("`ask`" in outcome.note or "the gate of" in outcome.note),
+        f"after {words} from a program's `ask` the run ended {outcome.exit} {outcome.note}".strip(),
+    )
 
 
 def changed(stage: Stage) -> str:
@@ -447,6 +485,7 @@ def remembers(stage: Stage, remember: bool) -> None:
 ATTACKS: Mapping[str, Attack] = {
     "reject": reject,
     "edit": edit,
+    "foreign decision": foreign,
     "changed arguments": changed,
     "crash after approval": crash,
     "double decision": double,

@@ -75,3 +75,6 @@ def again(body: spec.Body, workflow: spec.Workflow, files: Files) -> Iterator[Fa
 def expiring(gate: spec.Gate) -> Iterator[Fault]:
     if "on_timeout" in gate.given and "timeout" not in gate.given:
         yield gate.at("on_timeout").fault("`on_timeout` without `timeout`", "add `timeout: 24h`", key=True)
+    if gate.on_timeout == "approve" and gate.choices is not None and "approve" not in gate.choices:
+        what = f"`on_timeout: approve`, and `choices` offers {' and '.join(gate.choices)} only"
+        yield gate.at("on_timeout").fault(what, "write `on_timeout: reject`, or add approve to `choices`")

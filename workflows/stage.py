@@ -27,11 +27,11 @@ from loopworth.runs import approvals
 from loopworth.runs.approvals import Approval, Came
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects, Executor
-from loopworth.runs.journal import digest, encode
+from loopworth.runs.journal import MemoryJournal, digest, encode
 from loopworth.runs.message import ToolCall, user
 from loopworth.runs.outcome import Failed, Outcome
 from loopworth.runs.store import Store, new_id
-from loopworth.runs.world import Decision, Question
+from loopworth.runs.world import Decision, Live, Question
 from loopworth.tools.allow import Allow, Values
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.gate import question
@@ -39,6 +39,7 @@ from loopworth.tools.tool import Accepted, Tool
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows import compile as building
 from loopworth.workflows import durable, reach, spec, verbs
+from loopworth.workflows.activation import activate
 from loopworth.workflows.catalogue import tool as catalogued
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.contract import Contract
@@ -435,6 +436,16 @@ class Run:
         """One more activation."""
         models = {MODEL: ScriptedModel(self.script())}
         return asyncio.run(durable.go_on(store or self.stage.store, self.id, self.compiled(), models, wall))
+
+    def asked(self, said: Any) -> Outcome:
+        """The run as a program makes it at once, whose `ask` says this of every question; or is this, where it is a
+        function."""
+
+        async def ask(question: Question, id: str) -> Any:  # noqa: ARG001
+            return said
+
+        world = Live({MODEL: ScriptedModel(self.script())}, said if callable(said) else ask)
+        return asyncio.run(activate(self.compiled(), dict(self.stage.target.input), world, MemoryJournal()))
 
     def questions(self) -> list[Approval]:
         return approvals.of_run(self.stage.store.shelf(), self.id)

@@ -154,6 +154,14 @@ def test_fakes_take_the_place_of_what_writes(folder: pathlib.Path) -> None:
     assert {(trial.exit, trial.right) for trial in refused.trials} == {("rejected", False)}
 
 
+def test_an_approval_that_a_gate_does_not_offer_is_a_no(folder: pathlib.Path) -> None:
+    """The answer is the file's, and the gate's own choices bind it like any other."""
+    narrow = PAYS.replace("approval: required", "approval: {choices: [edit, reject]}")
+    (folder / "pays.yaml").write_text(narrow, "utf-8")
+    result = run(written(folder, "approvals: approve\nwrites: allowed\n", arm="pays.yaml"))
+    assert {trial.exit for trial in result.trials} == {"rejected"}
+
+
 def test_fakes_may_not_take_a_guard_away(folder: pathlib.Path) -> None:
     """A fake that only reads would let writes run side by side."""
     path = written(

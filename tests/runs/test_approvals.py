@@ -167,6 +167,36 @@ def test_a_remembered_decision_stands_for_equal_questions_only(store: Store) -> 
     assert deciders == ["Ann", "Ann (remembered)", None]
 
 
+def test_a_remembered_decision_goes_to_no_question_that_does_not_remember_or_offer_it(store: Store) -> None:
+    """Of equal calls behind several gates: one that asks every time, and one that offers no edit, still wait; also
+    where they are asked after the decision. What was decided for one time only stands for none."""
+    journal = store.begin(kept("a1", source={}))
+    gates = {"all": {"remember": True}, "once": {}, "fewer": {"remember": True, "choices": ("approve", "reject")}}
+    for name, more in gates.items():
+        ask(store, journal, f"1/{name}/gate", question(**more))
+    came = decide(store, "a1", "1/all/gate", Decision("edit", "Ann", {"amount": 0}), NOW)
+    assert isinstance(came, Decided)
+    assert came.also == ()
+    for name, more in gates.items():
+        ask(store, journal, f"2/{name}/gate", question(**more))
+    waits = [one.id for one in waiting(store.shelf())]
+    assert waits == ["1/once/gate", "1/fewer/gate", "2/once/gate", "2/fewer/gate"]
+    decide(store, "a1", "1/once/gate", Decision("approve", "Ann"), NOW)
+    ask(store, journal, "3/fewer/gate", question(**gates["fewer"]))
+    assert "3/fewer/gate" in [one.id for one in waiting(store.shelf())]
+
+
+@pytest.mark.parametrize("choice", ["no", "", "yes", "answer", None])
+def test_what_a_question_does_not_offer_is_refused(store: Store, choice: Any) -> None:
+    """By the same rule as an `ask`, whatever it is; the question still waits."""
+    parked(store)
+    with pytest.raises(Refused, match=r"^a1.1 offers approve or edit or reject, not "):
+        decide(store, "a1", "1/gate", Decision(choice, "Ann"), NOW)
+    with pytest.raises(Refused, match=r"^a1.1 takes no edit without arguments: write Decision\(\"edit\""):
+        decide(store, "a1", "1/gate", Decision("edit", "Ann"), NOW)
+    assert [one.id for one in waiting(store.shelf())] == ["1/gate"]
+
+
 def test_one_of_five_is_decided_alone(store: Store) -> None:
     """The others stay open, and each has its own name."""
     journal = store.begin(kept("a1", source={}))

@@ -6,8 +6,8 @@ import pytest
 
 from loopworth.runs.effects import Effects
 from loopworth.runs.events import GateAsked, GateDecided, ToolCalled
-from loopworth.runs.journal import MemoryJournal, digest
-from loopworth.runs.outcome import Failed, Waiting
+from loopworth.runs.journal import MemoryJournal, Record, body, digest
+from loopworth.runs.outcome import Diverged, Failed, Waiting
 from loopworth.runs.world import Decision, Live
 from loopworth.tools.gate import Gate, question
 from loopworth.tools.python import python_tool
@@ -31,6 +31,7 @@ def gated(*gates, **rules):
     return python_tool("refund", refund, effect="irreversible", inline=True, gates=gates or (Gate(),), **rules)
 
 
+EDITABLE = Gate(choices=("approve", "edit", "reject"))
 OVER = Gate(lambda names: names["args"]["amount"] > names["limit"], lambda names: f"Refund {names['args']['amount']}?")
 
 
@@ -66,7 +67,7 @@ def test_a_condition_is_evaluated_once():
     """Not again after the decision, so that it cannot change its mind."""
     seen = []
     ask, _ = deciding(Decision("edit", "ann", {"amount": 1}))
-    gate = Gate(lambda names: not seen.append(names["args"]["amount"]))
+    gate = Gate(lambda names: not seen.append(names["args"]["amount"]), choices=EDITABLE.choices)
     invoke(gated(gate), {"amount": 7}, fx=place(ask=ask))
     assert (seen, PAID) == ([7], [(1, 3)])
 
@@ -112,7 +113,7 @@ def test_a_rejection_is_an_answer_with_the_reviewers_note(note, content):
 def test_an_edit_runs_with_the_new_arguments_and_says_so():
     """The observation holds what really ran; the step's value is the tool's own result."""
     ask, _ = deciding(Decision("edit", "ann", {"amount": 50}))
-    seen = invoke(gated(), {"amount": 500}, fx=place(ask=ask))
+    seen = invoke(gated(EDITABLE), {"amount": 500}, fx=place(ask=ask))
     assert (seen.status, PAID) == ("ok", [(50, 3)])
     assert seen.content == '(a person changed the arguments to {"amount":50}) refunded 50'
     assert (seen.full, seen.arguments) == ("refunded 50", {"amount": 50, "fee": 3})
@@ -124,13 +125,13 @@ def test_an_edit_runs_with_the_new_arguments_and_says_so():
         ({"amount": "all"}, "invalid_arguments", "amount must be an integer"),
         ({"amount": 60}, "not_allowed", "amount must be one of 5, 50"),
         ({"amount": float("nan")}, "invalid_arguments", "amount must be a finite number"),
-        (None, "invalid_arguments", "amount is missing"),
+        ({}, "invalid_arguments", "amount is missing"),
     ],
 )
 def test_an_edit_is_checked_like_any_other_call(edit, status, why):
     """A person can mistype as well; schema and allow-list hold for whoever calls."""
     ask, _ = deciding(Decision("edit", "ann", edit))
-    seen = invoke(gated(allow={"amount": [5, 50]}), {"amount": 5}, fx=place(ask=ask))
+    seen = invoke(gated(EDITABLE, allow={"amount": [5, 50]}), {"amount": 5}, fx=place(ask=ask))
     assert (seen.status, PAID) == (status, [])
     assert why in seen.content
 
@@ -156,7 +157,7 @@ def test_a_decision_is_journalled_and_not_asked_again():
     journal = MemoryJournal()
     ask, asked = deciding(Decision("edit", "ann", {"amount": 1}))
     first, again = place(ask=ask, journal=journal), place(journal=journal)
-    seen = [invoke(gated(), {"amount": 5}, fx=fx) for fx in (first, again)]
+    seen = [invoke(gated(EDITABLE), {"amount": 5}, fx=fx) for fx in (first, again)]
     assert seen[0] == seen[1]
     assert (len(asked), PAID) == (1, [(1, 3)])
     assert [(type(e), e.at) for e in again.trace()] == [(type(e), e.at) for e in first.trace()]
@@ -172,6 +173,73 @@ def test_of_several_gates_the_strictest_expiry_and_memory_count():
     asked = question("pay", (week, Gate(timeout=9.0)), {"args": {}}, "h")
     assert asked is not None
     assert (asked.timeout, asked.on_timeout) == (7.0, "reject")
+
+
+ALL = ("approve", "edit", "reject")
+NO = [Decision(word) for word in ("no", "", "yes", "answer", "Approve", "approve ", None, True, 1, ["approve"])]
+WRONG = [*NO, "approve", True, None, 1, {"choice": "approve"}, ("approve",), GateDecided("x", "approve")]
+SHAPES = [Decision("edit"), Decision("edit", arguments=[5]), Decision("approve", by=None), Decision("reject", note=7)]
+
+
+@pytest.mark.parametrize("said", [*WRONG, *SHAPES], ids=repr)
+def test_what_is_no_decision_for_a_choice_offered_calls_nothing(said):
+    """Whatever it is: no call, no record, and the run waits as if nobody had been asked; the note names what came."""
+    ask, _ = deciding(said)
+    journal = MemoryJournal()
+    with pytest.raises(Waiting) as waiting:
+        invoke(gated(EDITABLE), {"amount": 5}, fx=place(ask=ask, journal=journal))
+    assert (PAID, journal.records, waiting.value.gates) == ([], {}, ("1/call[0]/gate",))
+    assert waiting.value.note.startswith(("the gate of refund offers approve or", "the gate of refund takes no "))
+
+
+@pytest.mark.parametrize("offered", [("approve", "reject"), ("edit", "reject"), ("reject",)])
+def test_a_choice_that_this_gate_does_not_offer_decides_nothing(offered):
+    """Each choice that there is, at each gate that does not offer it; also from the journal of another gate."""
+    for word in {*ALL, "answer"} - {*offered}:
+        decision = Decision(word, "ann", {"amount": 9999})
+        ask, _ = deciding(decision)
+        with pytest.raises(Waiting) as waiting:
+            invoke(gated(Gate(choices=offered)), {"amount": 5}, fx=place(ask=ask))
+        assert waiting.value.note == f"the gate of refund offers {' or '.join(offered)}, not {word}"
+        hash = digest(["refund", {"amount": 5, "fee": 3}])
+        journal = MemoryJournal({"1/call[0]/gate": Record(hash, "gate", body(decision))})
+        with pytest.raises(Diverged, match=f"1/call.0./gate: the gate of refund offers .*, not {word}\n    recorded:"):
+            invoke(gated(Gate(choices=offered)), {"amount": 5}, fx=place(journal=journal))
+    assert PAID == []
+
+
+@pytest.mark.parametrize("said", [said for said in NO if said.choice != "answer"], ids=repr)
+def test_a_record_that_holds_no_decision_calls_nothing(said):
+    """A journal that somebody wrote in: the record is shown, and the run diverges."""
+    record = Record(digest(["refund", {"amount": 5, "fee": 3}]), "gate", body(said))
+    with pytest.raises(Diverged, match=r"the gate of refund cannot be decided by this: .*\n    recorded: .*choice"):
+        invoke(gated(EDITABLE), {"amount": 5}, fx=place(journal=MemoryJournal({"1/call[0]/gate": record})))
+    assert PAID == []
+
+
+def test_a_remembered_decision_stands_only_where_it_is_offered():
+    """An equal call behind another gate, which offers less, is asked about by itself."""
+    ask, asked = deciding(Decision("edit", "ann", {"amount": 1}), Decision("reject", "ben"))
+    fx = place(ask=ask)
+    invoke(gated(Gate(choices=ALL, remember=True)), {"amount": 5}, fx=fx, id="1/call[0]")
+    seen = invoke(gated(Gate(remember=True)), {"amount": 5}, fx=fx, id="1/call[1]")
+    assert ([id for id, _ in asked], seen.status) == (["1/call[0]/gate", "1/call[1]/gate"], "rejected")
+    assert PAID == [(1, 3)]
+
+
+def test_a_plain_function_that_is_asked_is_told_what_to_write():
+    """It decides nothing, though it returns a decision."""
+    with pytest.raises(Waiting) as waiting:
+        invoke(gated(), {"amount": 5}, fx=place(ask=lambda question, id: Decision("approve")))
+    assert (PAID, "write `async def ask(question, id)`" in waiting.value.note) == ([], True)
+
+
+def test_nobodys_decision_is_an_approval_only_where_it_is_offered():
+    """Of two gates one takes the approval away: then time that runs out is a no."""
+    first, second = Gate(choices=ALL, timeout=1.0, on_timeout="approve"), Gate(choices=("edit", "reject"))
+    asked = question("pay", (first, second), {"args": {}}, "h")
+    assert asked is not None
+    assert (asked.choices, asked.on_timeout) == (("edit", "reject"), "reject")
 
 
 def test_a_call_that_is_given_up_while_a_person_is_asked_was_not_run():

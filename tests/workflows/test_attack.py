@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 from collections.abc import Callable
 from typing import Any
@@ -9,12 +10,12 @@ from typing import Any
 import pytest
 
 from loopworth.runs import approvals, effects
-from loopworth.runs.effects import Effects, decision_of
+from loopworth.runs.effects import Effects
 from loopworth.runs.journal import Record, body
 from loopworth.runs.parking import Parking
 from loopworth.runs.remembered import Remembered
 from loopworth.runs.store import Store
-from loopworth.runs.world import Decision
+from loopworth.runs.world import Decision, decision_of, unfit
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.invocation import Invocation
 from loopworth.tools.tool import Accepted
@@ -279,10 +280,54 @@ def kept_in_the_process(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Store, "resume", with_them)
 
 
+def unoffered(question: Any, said: Any) -> str:
+    """The rule without its word on what is offered."""
+    return "" if isinstance(said, Decision) else unfit(question, said)
+
+
+def ask_trusted(patch: pytest.MonkeyPatch) -> None:
+    """What an `ask` returns is taken as it is."""
+    patch.setattr(effects, "unfit", lambda question, said: "")
+
+
+def unoffered_taken(patch: pytest.MonkeyPatch) -> None:
+    """Of a decision nobody looks whether it is offered, neither live nor in the journal."""
+    patch.setattr(effects, "unfit", unoffered)
+
+
+def unoffered_recorded(patch: pytest.MonkeyPatch) -> None:
+    """What stands in the journal is taken, whatever it is."""
+    patch.setattr(effects, "decision_in", lambda record, id, question: Decision(**json.loads(record.body)))
+
+
+def unoffered_decided(patch: pytest.MonkeyPatch) -> None:
+    """The inbox takes what is not offered."""
+    patch.setattr(approvals, "unfit", unoffered)
+
+
+def no_means_yes(patch: pytest.MonkeyPatch) -> None:
+    """All but a rejection and an edit approves, as it once did."""
+
+    async def permissive(self: Invocation, accepted: Accepted) -> Any:
+        asked = self.asks(accepted.arguments)
+        if asked is None:
+            return accepted
+        said = await self.fx.gate("gate", asked)
+        return await gate(self, accepted) if said.choice in ("reject", "edit") else accepted
+
+    ask_trusted(patch)
+    patch.setattr(Invocation, "gate", permissive)
+
+
 MUTANTS: dict[Patch, str] = {
     no_hash: "changed arguments",
     altered_unnoticed: "changed arguments",
     not_the_shown_call: "changed arguments",
+    ask_trusted: "foreign decision",
+    unoffered_taken: "foreign decision",
+    unoffered_recorded: "foreign decision",
+    unoffered_decided: "foreign decision",
+    no_means_yes: "foreign decision",
     no_validation: "edit",
     edit_ignored: "edit",
     rejected_runs: "reject",

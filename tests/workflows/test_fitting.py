@@ -30,6 +30,15 @@ on_limit: partial
             loop("open_loop", "budget: {turns: 1}", "gate: {pay: {on_timeout: approve}}"),
             "8:14 `on_timeout` without `timeout`; add `timeout: 24h`",
         ),
+        (
+            loop(
+                "open_loop",
+                "budget: {turns: 1}",
+                "gate: {pay: {timeout: 1h, on_timeout: approve, choices: [edit, reject]}}",
+            ),
+            "8:39 `on_timeout: approve`, and `choices` offers edit and reject only; write `on_timeout: reject`, "
+            "or add approve to `choices`",
+        ),
         (steps("- {id: a, set: '{{ last + 1 }}', repeat: {times: 2}}"), "7:20 step 'a' reads 'last', which the first"),
         (
             steps("- {id: a, set: 1, repeat: {times: 2, until: last == a}}"),

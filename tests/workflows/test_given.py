@@ -200,6 +200,26 @@ def test_what_cannot_be_run_is_said_to_be_none() -> None:
         toolbox({"pay": pay})
 
 
+@pytest.mark.parametrize("ask", [True, "approve", lambda: None, lambda question: None])
+def test_an_ask_that_cannot_be_asked_is_refused_before_anything_runs(ask: Any) -> None:
+    """A caller's slip as any other, with what to write."""
+    with pytest.raises(TypeError, match=r"write `async def ask\(question, id\)`, which returns a Decision"):
+        loopworth.run_sync(Asks(), {"to": "ann"}, models=MODELS, tools=TOOLS, ask=ask)
+
+
+@pytest.mark.parametrize("said", [None, True, "approve", loopworth.Decision("no")])  # type: ignore[arg-type]
+def test_a_run_whose_ask_decides_nothing_waits_and_names_it(said: Any) -> None:
+    """In the note, with nothing called; a program that meant yes writes a Decision."""
+
+    async def ask(question: Any, id: str) -> Any:
+        return said
+
+    gated = {"pay": {"python": pay, "effect": "write", "approval": "required"}}
+    outcome = loopworth.run_sync(Asks(), {"to": "ann"}, models=MODELS, tools=gated, ask=ask)
+    assert (outcome.exit, outcome.tool_calls) == ("waiting", 0)
+    assert f": the gate of pay offers approve or reject, not {getattr(said, 'choice', said)}" in outcome.note
+
+
 class Forgets:
     async def run(self, input: dict[str, Any], fx: Effects) -> Any:
         return "an answer"
