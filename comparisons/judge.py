@@ -73,11 +73,13 @@ class Label(Value, frozen=True):
 
 
 class Ruling(Value, frozen=True):
-    """What the judge said of one answer: a verdict for each order that it gave one in, or the `error` instead."""
+    """What the judge said of one answer: a verdict for each order that it gave one in, or the `error` instead. `after`
+    is how many seconds the run itself had taken then."""
 
     verdicts: tuple[Word, ...] = ()
     reason: str = ""
     error: str = ""
+    after: float | None = None
 
     @property
     def score(self) -> Score:
@@ -116,8 +118,9 @@ class Judge(Value, frozen=True):
 
     async def rule(self, fields: Mapping[str, Any], expected: Any, answer: Any, fx: Effects) -> None:
         """Ask in both orders, and leave the ruling in the transcript. A cancelled run raises; nothing else does."""
+        after = begun(fx)
         ruling = await self.asked(fields, expected, answer, fx)
-        fx.record(assistant(msgspec.json.encode(ruling).decode()))
+        fx.record(assistant(msgspec.json.encode(msgspec.structs.replace(ruling, after=after)).decode()))
 
     async def asked(self, fields: Mapping[str, Any], expected: Any, answer: Any, fx: Effects) -> Ruling:
         if len(written(answer)) > LONGEST:
@@ -195,6 +198,12 @@ class Judged:
         if self.judge.wants(outcome, self.expected):
             await self.judge.rule(self.fields, self.expected, outcome.answer, fx.at(PLACE, beyond=True))
         return outcome
+
+
+def begun(fx: Effects) -> float:
+    """When what is done at this place began, in seconds of the run: of one that goes on, when it did so first."""
+    records = {} if fx.journal is None else fx.journal.records
+    return min([fx.clock(), *(record.began for id, record in records.items() if id.startswith(fx.path))])
 
 
 # -- what is asked ----------------------------------------------------------------------------------------------------
@@ -367,14 +376,23 @@ def without_judge(outcome: Outcome) -> Outcome:
     """The run alone: it ended where the judge began. The same object where no judge was to be asked."""
     if not asked_last(outcome):
         return outcome
-    events = [event for event in outcome.events if part_of_judge(event.at)]
-    began = min((event.began for event in events if type(event) is ModelCalled), default=outcome.seconds)
+    after = ruling_in(outcome).after
+    if after is None:  # it was cut short, or is of an older version
+        after = min((call.began for call in calls_of_judge(outcome)), default=outcome.seconds)
     return msgspec.structs.replace(
         outcome,
         events=[event for event in outcome.events if not part_of_judge(event.at)],
         transcript=[said for said in outcome.transcript if not part_of_judge(said.at)],
-        seconds=min(began, outcome.seconds),
+        seconds=min(after, outcome.seconds),
     )
+
+
+def ruled_as(outcome: Outcome, recorded: Outcome | None) -> Outcome:
+    """A replayed outcome with the recorded ruling, which tells the seconds and the words of then."""
+    said = next((one for one in recorded.transcript if one.at == PLACE), None) if recorded is not None else None
+    if said is None:
+        return outcome
+    return msgspec.structs.replace(outcome, transcript=[said if one.at == PLACE else one for one in outcome.transcript])
 
 
 def judging(outcome: Outcome) -> tuple[int, Usage]:

@@ -13,7 +13,7 @@ import msgspec
 
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.environment import environment
-from loopworth.comparisons.judge import UNREACHED, without_judge
+from loopworth.comparisons.judge import UNREACHED, ruled_as, without_judge
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.tasks import Task
@@ -196,7 +196,7 @@ class Replayer(Keeper):
             raise Diverged(f"{where}: {why}") from None
         if other := departed(recording, outcome):
             raise Diverged(f"{where}: {other}")
-        return msgspec.structs.replace(outcome, seconds=recording.kept.seconds)
+        return msgspec.structs.replace(ruled_as(outcome, recording.outcome), seconds=recording.kept.seconds)
 
 
 class Unasked:
@@ -289,7 +289,7 @@ def entry(id: str, due: Due, workflow: Compiled, input: dict[str, Any], file: st
 
 def ended(one: Kept, score: kept.Score) -> bool:
     """Whether nothing of a run is left to be done: of one whose judge could not be reached that is to be asked."""
-    return one.state == "done" and one.exit is not None and not score.remark.startswith(UNREACHED)
+    return one.state == "done" and not score.remark.startswith(UNREACHED)
 
 
 def due_of(one: Kept) -> Due:

@@ -12,7 +12,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.comparisons.judge import LEAST, ORDERS, RUBRIC, agreement, orders, prompt, verdict_line
+from loopworth.comparisons.judge import (
+    LABELS,
+    LEAST,
+    ORDERS,
+    RUBRIC,
+    agreement,
+    orders,
+    prompt,
+    ruling_in,
+    verdict_line,
+    without_judge,
+)
+from loopworth.runs.events import ModelCalled
+from loopworth.runs.kept import Query
+from loopworth.runs.shelf import Shelf
 from tests.cli.kit import command
 from tests.comparisons.test_control_runs import started
 from tests.endpoint import Answer, FakeEndpoint, Received, said
@@ -142,6 +156,22 @@ def test_every_form_of_a_report_says_how_far_the_judge_is_to_be_believed(file: p
         assert "It judged 60 runs, each in both orders." in text
         assert "168 calls, 10,080 tokens, cost" in text
         assert "Same meaning is a pass." in text
+
+
+def test_a_slow_judge_makes_no_arm_slow(file: pathlib.Path) -> None:
+    """A run has ended when its judge is turned to, not when that is asked: replayed and reported it took as long."""
+    result = found("compare", file)
+    rows = [(trial["arm"], trial["task"], trial["latency"], trial["remark"]) for trial in result["trials"]]
+    for words in (("compare", file, "--replay", "last"), ("report", "last"), ("rescore", file)):
+        again = found(*words)["trials"]
+        assert sorted((t["arm"], t["task"], t["latency"], t["remark"]) for t in again) == sorted(rows)
+    shelf = Shelf(file.with_name("runs.db"))
+    for kept in shelf.runs(Query(kinds=("trial",))):
+        outcome = shelf.outcome(kept.id)
+        assert outcome is not None
+        if kept.arm != LABELS:
+            asked = min(event.began for event in outcome.events if isinstance(event, ModelCalled))
+            assert without_judge(outcome).seconds == ruling_in(outcome).after < asked
 
 
 def test_what_the_judge_took_is_in_no_arms_figures(file: pathlib.Path) -> None:

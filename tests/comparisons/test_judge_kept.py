@@ -176,7 +176,7 @@ def test_what_is_asked_again_is_told_again_like_any(
     referee: Referee,  # noqa: F811
 ) -> None:
     """Replayed and rescored before it was asked again, and after that; also where that was killed on the way."""
-    same = ("arm", "task", "right", "judge_calls", "exit")
+    same = ("arm", "task", "right", "judge_calls", "exit", "remark", "latency")
     rows = lambda result: sorted(([t[k] for k in same] for t in result["trials"]), key=str)
     referee.says = lambda parts: DOWN if of(parts, 3, 5) else fair(parts)
     before = json.loads(command("compare", str(file), "--json").stdout)
