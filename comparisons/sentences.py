@@ -139,11 +139,10 @@ def shut(arm: str, against: str, shut: Shut, delta: float) -> str:
     failed = f"{against} was wrong on {shut.failed} of {counted(shut.planned, 'task')}"
     ran = "it was not run at all" if not shut.ran else f"it was run on {shut.ran} of these alone and got {shut.gained}"
     unknown = f", and {shut.left_out} without an outcome count as gained" if shut.left_out else ""
-    enough = f"{against} suffices for any above {ceil(shut.limit * 1000) / 1000:.3f}"
     return (
         f"{failed}, and {arm} can gain only there: {ran}{unknown}. At most {shut.most} gained of {shut.planned} rule "
         f"out a gain of {delta:.3g} or more at an error of {shut.level:.3g}: {against} suffices. It says nothing of "
-        f"how often {arm} is right elsewhere. With another smallest gain: {arm} earns for none, {enough}."
+        f"how often {arm} is right elsewhere. {switched(arm, against, -1.0, shut.limit)}"
     )
 
 
@@ -160,13 +159,24 @@ def breaking_even(facts: Facts, gain: float | None) -> str:
 
 
 def switches(facts: Facts, switch: Interval | None) -> str:
-    """For which other smallest gains the same data would give a verdict."""
-    if switch is None:
-        return ""
-    earns = f"for any under {floor(switch[0] * 1000) / 1000:.3f}" if switch[0] > 0 else "for none"
-    above = ceil(switch[1] * 1000) / 1000
-    suffices = "for any" if switch[1] < 0 else f"for any above {above:.3f}" if above < 1 else "for none"
-    return f"With another smallest gain: {facts.arm} earns {earns}, {facts.against} suffices {suffices}."
+    return "" if switch is None else switched(facts.arm, facts.against, *switch)
+
+
+def switched(arm: str, against: str, low: float, high: float) -> str:
+    """Under which other smallest gain the arm earns, and above which the other suffices; said plainly where that is
+    under or above none, or any."""
+    under, above = floor(low * 1000) / 1000, ceil(high * 1000) / 1000
+    if high < 0:
+        return f"Whatever the smallest gain: {arm} does not earn its place, and {against} suffices."
+    if under <= 0 and above >= 1:
+        return f"Another smallest gain would not decide it: {arm} earns for none, and {against} suffices for none."
+    if under <= 0:
+        suffices = f"{against} suffices for any above {above:.3f}"
+        return f"With another smallest gain: {suffices}, and there is none for which {arm} earns its place."
+    earns = f"With another smallest gain: {arm} earns for any under {under:.3f}"
+    if above >= 1:
+        return f"{earns}, and there is none for which {against} suffices."
+    return f"{earns}, {against} suffices for any above {above:.3f}."
 
 
 def scope(facts: Facts) -> str:

@@ -346,12 +346,16 @@ def differences(result: Result) -> Iterable[RenderableType]:
     made = table("arm", "against", "n", "won", "lost", "gain", level, "verdict", left=2)
     for one in verdict.arms:
         made.add_row(*map(Text, difference_row(one)))
-    for column in made.columns:
+    for column in made.columns[:-1]:
         column.no_wrap = True
     yield headed("paired differences: tasks won and lost against the arm that held the place", made)
     for one in verdict.arms:
         yield Text(shown(f"{models(result, one)}{one.words}", 4 * LONGEST) + "\n")
-    yield Text("verdict: ", style="bold").append(verdict.token).append(f" — {shown(verdict.words)}\n", style="not bold")
+    yield (
+        Text("verdict: ", style="bold")
+        .append(shown(verdict.title))
+        .append(f" — {shown(verdict.words)}\n", style="not bold")
+    )
 
 
 def contrasts_table(found: Report) -> Iterable[RenderableType]:
@@ -449,7 +453,7 @@ def between(interval: tuple[float, float] | None) -> str:
 
 def difference_row(one: ArmVerdict) -> list[str]:
     figures = [str(one.n), str(one.b), str(one.c), gained(one.difference), between(one.interval)]
-    return [shown(one.arm), shown(one.against), *figures, one.token]
+    return [shown(one.arm), shown(one.against), *figures, shown(one.title)]
 
 
 def recovery_table(found: Report) -> Iterable[RenderableType]:

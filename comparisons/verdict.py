@@ -23,14 +23,15 @@ from loopworth.runs.usage import Value
 
 Token = Literal["earns", "earns_cheaper", "suffices", "better", "undecided", "over_budget", "not_shown_safe"]
 WORDS: dict[Token, str] = {
-    "earns": "agent earns its place",
-    "earns_cheaper": "agent earns its place (cheaper)",
-    "suffices": "pipeline suffices",
-    "better": "pipeline better",
+    "earns": "{arm} earns its place",
+    "earns_cheaper": "{arm} earns its place (cheaper)",
+    "suffices": "{against} suffices",
+    "better": "{against} better",
     "undecided": "undecided",
-    "over_budget": "over budget",
-    "not_shown_safe": "not shown safe",
+    "over_budget": "{arm} over budget",
+    "not_shown_safe": "{arm} not shown safe",
 }
+"""What a token says of an arm and the one that it was compared with: of which of the two it speaks is in no token."""
 EARNS: tuple[Token, ...] = ("earns", "earns_cheaper")
 KEEPS: tuple[Token, ...] = ("suffices", "better", "over_budget", "not_shown_safe")
 """What `--require earns` and `--require keeps` pass on; `undecided` fails both."""
@@ -118,6 +119,11 @@ class ArmVerdict(Value, frozen=True):
     left_out: int
     break_even: float | None = None
 
+    @property
+    def title(self) -> str:
+        """The token in words that say who."""
+        return WORDS[self.token].format(arm=self.arm, against=self.against)
+
 
 class Verdict(Value, frozen=True):
     """Who holds the place in the end. `token` is the holder's if it earned its place, else the last challenger's."""
@@ -126,6 +132,15 @@ class Verdict(Value, frozen=True):
     token: Token
     arms: tuple[ArmVerdict, ...]
     words: str
+
+    @property
+    def title(self) -> str:
+        """The token in words that say who; and of which pair it is, where others came out otherwise."""
+        if not self.arms:
+            return self.token
+        of = next((one for one in self.arms if one.arm == self.holder and one.token in EARNS), self.arms[-1])
+        alike = of.token in EARNS or len({(one.token, one.against) for one in self.arms}) == 1
+        return of.title if alike else f"{of.title} ({of.arm} against {of.against})"
 
 
 Figures: TypeAlias = Mapping[str, float | None] | Mapping[str, float]

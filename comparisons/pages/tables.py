@@ -30,6 +30,7 @@ from loopworth.comparisons.table import (
     under,
 )
 from loopworth.comparisons.table import rows as rows_of
+from loopworth.comparisons.verdict import ArmVerdict, Verdict
 from loopworth.runs.usage import Value
 from loopworth.workflows.variant import Difference
 
@@ -65,9 +66,9 @@ def tables(found: Found) -> Iterator[Table]:
 
 
 def verdict(found: Found) -> tuple[str, str]:
-    """The verdict in a word, and its sentence."""
+    """The verdict in a few words, and its sentence."""
     if (said := found["verdict"]) is not None:
-        return said["token"], said["words"]
+        return msgspec.convert(said, Verdict).title, said["words"]
     if found["stopped"] or found["interrupted"]:
         return "none", f"there is no verdict on a part of the plan: {found['stopped'] or 'it was interrupted'}."
     return "none", "a single arm is compared with nothing."
@@ -79,11 +80,15 @@ def differences(found: Found) -> Table | None:
         return None
     head = ("arm", "against", "n", "won", "lost", "gain", f"{percent(judged[0]['error'])} interval", "verdict")
     rows = tuple(
-        (one["arm"], one["against"], str(one["n"]), str(one["b"]), str(one["c"]), gain(one), limits(one), one["token"])
+        (one["arm"], one["against"], str(one["n"]), str(one["b"]), str(one["c"]), gain(one), limits(one), who(one))
         for one in judged
     )
     title = "Paired differences: tasks won and lost against the arm that held the place"
     return Table("differences", title, head, rows, 2, tuple(one["words"] for one in judged))
+
+
+def who(one: Found) -> str:
+    return msgspec.convert(one, ArmVerdict).title
 
 
 def ablation(found: Found) -> Table | None:

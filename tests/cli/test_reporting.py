@@ -95,7 +95,7 @@ def test_the_pages_are_written_and_told(tmp_path: pathlib.Path) -> None:
     assert "svg" in {tag for tag, _ in page.elements}
     assert page.text.count("loopworth runs show") == 2 * 11  # of both runs on each task that only one got right
     assert "Twice {{ n }}?" in page.text
-    assert (tmp_path / "out/r.md").read_text("utf-8").startswith("**Verdict: better** — double keeps the place")
+    assert (tmp_path / "out/r.md").read_text("utf-8").startswith("**Verdict: double better** — double keeps the place")
     names = {path.name for path in (tmp_path / "out").rglob("*.*")}
     assert {"differences.svg", "latency.png"} <= names
     assert not any(name.endswith(".part") for name in names)
@@ -109,14 +109,14 @@ def test_a_comparison_writes_its_pages_when_it_ends(tmp_path: pathlib.Path) -> N
     text = Page((tmp_path / "r.html").read_text("utf-8")).text
     assert "loopworth runs show" in text
     assert "Twice 7?" in text
-    assert "**Verdict: better**" in (tmp_path / "r.md").read_text("utf-8")
+    assert "**Verdict: double better**" in (tmp_path / "r.md").read_text("utf-8")
 
 
 def test_without_a_file_the_table_is_printed(tmp_path: pathlib.Path) -> None:
     """The same as `compare` printed but for where the figures are from."""
     before = command("compare", doubles(tmp_path)).stdout
     after = command("report").stdout
-    assert "verdict: better" in after
+    assert "verdict: double better" in after
     assert set(before.splitlines()) - set(after.splitlines()) == set()
 
 

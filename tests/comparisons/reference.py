@@ -19,7 +19,7 @@ from loopworth.comparisons import (
 )
 from loopworth.comparisons import net_benefit as worth
 from loopworth.comparisons import power as sizes
-from loopworth.comparisons.verdict import WORDS
+from loopworth.comparisons.verdict import WORDS, Token
 
 BRANCHING = (
     "distinct",
@@ -162,16 +162,20 @@ def n_more(b: int, c: int, n: int, delta: float, alpha: float, cap: int) -> int 
     return e_process.n_more(b, c, n, delta, alpha, cap)
 
 
+def said(token: Token) -> str:
+    return WORDS[token].format(arm="agent", against="pipeline")
+
+
 def verdict_from_interval(lower: float, upper: float, delta: float) -> str:
-    return WORDS[evidence.by_interval(lower, upper, delta)]
+    return said(evidence.by_interval(lower, upper, delta))
 
 
 def verdict_fixed(b: int, c: int, n: int, delta: float, alpha: float) -> str:
-    return WORDS[evidence.by_exact_test(b, c, n, delta, alpha)]
+    return said(evidence.by_exact_test(b, c, n, delta, alpha))
 
 
 def verdict_anytime(b: int, c: int, n: int, delta: float, alpha_each: float) -> str:
-    return WORDS[evidence.by_e_process(b, c, n, delta, alpha_each)]
+    return said(evidence.by_e_process(b, c, n, delta, alpha_each))
 
 
 def net_benefit(

@@ -229,7 +229,7 @@ def test_an_interrupt_among_the_controls_loses_no_verdict(
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
     assert time.monotonic() - began < 10
-    assert "verdict: earns" in out
+    assert "verdict: agent earns its place" in out
     assert re.search(r"retry of agent: majority of 8 runs; run on [12] of 24 tasks: interrupted", out), out
     assert "the controls are not all run (interrupted)" in out
     assert "--resume` goes on with it" in err
@@ -237,7 +237,7 @@ def test_an_interrupt_among_the_controls_loses_no_verdict(
     models.hold, before = None, models.controls
     out, err = started(file, "--resume").communicate(timeout=60)
     assert "not all run" not in out
-    assert "verdict: earns" in out
+    assert "verdict: agent earns its place" in out
     needed = N * (VOTES - 1) + N - 16
     assert needed <= models.controls - before <= needed + 1, out  # an answer may have been under way when it ended
 
@@ -273,7 +273,7 @@ def test_what_was_interrupted_among_its_controls_is_replayed_and_judged_anew(
     waited(models, 17)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    assert (process.returncode, "verdict: earns" in out) == (130, True), out + err
+    assert (process.returncode, "verdict: agent earns its place" in out) == (130, True), out + err
     for words in (["compare", file, "--replay", "last"], ["rescore", file]):
         after = found(*words)
         assert after["verdict"]["token"] == "earns"

@@ -16,6 +16,7 @@ from loopworth.comparisons.pages.charts import charts, inline
 from loopworth.comparisons.pages.disagreements import disagreements, final, sides
 from loopworth.comparisons.pages.html import html
 from loopworth.comparisons.pages.tables import tables
+from loopworth.runs.characters import safe
 from tests.comparisons.reported import SPELLED, Page, hostile
 
 SECTIONS = ("arms", "differences", "pareto", "levels", "ends", "steps", "latency", "contrasts", "tasks")
@@ -34,8 +35,9 @@ def page(found: dict[str, Any]) -> Page:
 def test_the_verdict_and_its_sentence_stand_first(page: Page, found: dict[str, Any]) -> None:
     """Who opens it reads what came out before anything else."""
     body = [text for tag, text in page.texts if tag not in ("title", "style")]
-    assert body[:3] == ["hostile", "Verdict: better —", found["verdict"]["words"]]
-    assert body[3].startswith("On 8 tasks that both ran, two alone was right on 0 and one alone on 4")
+    who = safe(found["verdict"]["arms"][0]["against"])
+    assert body[:5] == ["hostile", "Verdict:", f"{who} better", "—", found["verdict"]["words"]]
+    assert body[5].startswith("On 8 tasks that both ran, two alone was right on 0 and one alone on 4")
 
 
 def test_all_sections_are_there_in_order(page: Page) -> None:

@@ -96,9 +96,9 @@ def test_the_verdict_stands_with_its_interval_model_and_rule() -> None:
     arms = [arm("regex", Says(lambda _: "no")), arm("asks", Asks(HERE.key), HERE)]
     text = " ".join(printed(compared(comparison(arms, 30), {"vllm/here": Endpoint(lambda q, _: q)}), 400).split())
     for part in (
-        "verdict: earns",
+        "asks earned the place.",
         "90 % interval",
-        "asks earns its place",
+        "of 0.05: asks earns its place.",
         "With vllm/here: On 30 tasks",
         "says nothing of other kinds",
     ):

@@ -83,6 +83,52 @@ def test_undecided_says_how_many_more_tasks_or_that_it_is_a_tie() -> None:
     assert only(decide(arms(15, 0, 10))).more is None
 
 
+@pytest.mark.parametrize(
+    ("counts", "says"),
+    [
+        (
+            (15, 0, 10),
+            "With another smallest gain: agent earns for any under 0.410, pipeline suffices for any above 0.7",
+        ),
+        ((26, 0, 0), "agent earns for any under 0.782, and there is none for which pipeline suffices."),
+        ((1, 1, 68), "pipeline suffices for any above 0.051, and there is none for which agent earns its place."),
+        ((0, 15, 10), "Whatever the smallest gain: agent does not earn its place, and pipeline suffices."),
+        ((1, 0), "Another smallest gain would not decide it: agent earns for none, and pipeline suffices for none."),
+    ],
+)
+def test_the_switch_points_are_told_whichever_there_are(counts: tuple[int, ...], says: str) -> None:
+    """Both, one of the two, all, or none: a sentence that can be read, and always one."""
+    assert says in only(decide(arms(*counts))).words
+
+
+@pytest.mark.parametrize(
+    ("counts", "title"),
+    [
+        ((15, 0, 10), "agent earns its place"),
+        ((0, 15, 10), "pipeline better"),
+        ((1, 1, 68), "pipeline suffices"),
+        ((7, 1, 10), "undecided"),
+    ],
+)
+def test_a_title_says_who(counts: tuple[int, ...], title: str) -> None:
+    """Of an arm's row, and of the whole: a token alone does not say which of the two is meant."""
+    verdict = decide(arms(*counts))
+    assert (only(verdict).title, verdict.title) == (title, title)
+
+
+def test_the_title_of_several_arms_says_which_it_speaks_of() -> None:
+    """The holder's if it earned its place; else the last challenger's, named where the others came out otherwise."""
+    pipeline, agent = arms(30, 0, 10)
+    worse = Measured("worse", shares(0, 40))
+    assert decide([pipeline, agent, worse]).title == "agent earns its place"
+    alike = [agent, worse, msgspec.structs.replace(worse, arm="poor")]
+    assert decide(alike).title == "agent better"
+    apart = decide([agent, worse, msgspec.structs.replace(agent, arm="twin")])
+    assert [one.token for one in apart.arms] == ["better", "undecided"]
+    assert apart.title == "undecided (twin against agent)"
+    assert decide([agent]).title == "undecided"
+
+
 def test_each_of_k_challengers_gets_its_part_of_the_error() -> None:
     """Two challengers make three pairs that could be compared, three make six; intervals widen with it."""
     one, two = arms(15, 0, 10), [*arms(15, 0, 10), Measured("third", shares(25, 0))]
