@@ -125,8 +125,10 @@ def test_a_killed_run_is_gone_on_with_by_a_sweep(place: str, tmp_path: pathlib.P
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     (tmp_path / "go.txt").touch()
-    while (listed := command("runs", "show", run, "--store", place)) and "killed" not in listed.output:
-        """A server takes a moment to see that a connection has ended."""
+    for _ in range(100):  # a server takes a moment to see that a connection has ended
+        listed = command("runs", "show", run, "--store", place)
+        if "killed" in listed.output:
+            break
     assert f"loopworth run --durable --resume {run}" in listed.output
     done = command("inbox", "sweep", "--store", place)
     assert (done.exit_code, f"{run}: status {DONE}" in done.stderr) == (DONE, True), done.output
