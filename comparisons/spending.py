@@ -41,8 +41,8 @@ class StepCost(Value, frozen=True):
 
 
 class Seen(Value, frozen=True):
-    """In how many of an arm's runs the expected answer stood in an observation, the mean number of model calls after
-    that, and how many of the runs that ended at a limit had it."""
+    """In how many of the `runs` that called a tool the expected answer stood in an observation, the mean number of
+    model calls after that, and how many of those that ended at a limit had it."""
 
     arm: str
     runs: int
@@ -55,7 +55,8 @@ class Seen(Value, frozen=True):
 class Batching(Value, frozen=True):
     """How many model calls an arm made for a tool call, and what asking for several at once is worth per run.
 
-    `tokens` and `usd` are estimated: the input of one call a turn less what was sent. None where it cannot be told.
+    The means are of the `runs`, of all `made`, in which its model asked for a tool. `tokens` and `usd` are estimated:
+    the input of one call a turn less what was sent. None where it cannot be told.
     """
 
     arm: str
@@ -64,6 +65,8 @@ class Batching(Value, frozen=True):
     asking: float
     tokens: float | None
     usd: float | None
+    runs: int
+    made: int
 
     @property
     def ratio(self) -> float:
@@ -113,7 +116,8 @@ def batching(arm: Arm, trials: Sequence[Trial]) -> Batching | None:
     tokens = fmean(more) if len(more) == len(runs) else None
     calls = (fmean(trial.model_calls for trial in runs), fmean(trial.tool_calls for trial in runs))
     asking = fmean(trial.trace.batch.asking for trial in runs)
-    return Batching(arm.name, *calls, asking, tokens, None if tokens is None else worth(arm, tokens))
+    usd = None if tokens is None else worth(arm, tokens)
+    return Batching(arm.name, *calls, asking, tokens, usd, len(runs), len(trials))
 
 
 def worth(arm: Arm, tokens: float) -> float | None:

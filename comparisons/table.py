@@ -304,16 +304,19 @@ def money(usd: float | None, arm: ArmFigures) -> str:
 
 def seen_words(one: Seen) -> str:
     """What was asked of a model after the answer stood in an observation; one call is needed to give it."""
-    words = f"the expected answer stood in an observation in {one.seen} of {counted(one.runs, 'run')}"
-    calls = counted(f"{one.after:.3g}", "model call")
-    words += f", and {calls} came after it on average (giving it takes one)" if one.after else ""
+    runs = counted(one.runs, "run")
+    words = f"the expected answer stood in an observation in {one.seen} of the {runs} that called a tool"
+    if one.after:
+        calls = counted(f"{one.after:.3g}", "model call")
+        words += f", and {calls} came after it on average (giving it takes one)"
     capped = counted(one.capped, "run")
     return words + (f"; of {capped} that ended at a limit {one.capped_seen} had it" if one.capped else "")
 
 
 def batching_words(one: Batching) -> str:
     calls = [counted(f"{n:.3g}", noun) for n, noun in ((one.model_calls, "model call"), (one.tool_calls, "tool call"))]
-    ratio = f"{calls[0]} for {calls[1]} a run ({one.ratio:.2f} each)"
+    among = "" if one.runs == one.made else f"in the {one.runs} of {counted(one.made, 'run')} that asked for a tool, "
+    ratio = f"{among}{calls[0]} for {calls[1]} a run ({one.ratio:.2f} each)"
     if one.tool_calls <= one.asking:
         return f"{ratio}; no turn asked for several at once"
     worth = "" if one.usd is None or not one.usd else f", ${one.usd:.4g} a run"

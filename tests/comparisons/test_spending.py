@@ -6,13 +6,15 @@ import io
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from rich.console import Console
 
 from loopworth.comparisons import spending
 from loopworth.comparisons.export import to_json
 from loopworth.comparisons.result import Result
-from loopworth.comparisons.table import render
+from loopworth.comparisons.table import batching_words, render, seen_words
+from loopworth.comparisons.trace import Batch, Trace
 from loopworth.models import ModelSpec, Price
 from loopworth.runs.outcome import Stop
 from tests.comparisons.contenders import Asks, Endpoint, Says, arm, compared, comparison, down, reply, tasks
@@ -49,6 +51,30 @@ def test_exits_are_told_with_what_was_right_and_what_they_cost() -> None:
     ]
     assert ends["success"].usd == pytest.approx(0.003)
     assert (ends["turn_limit"].tokens, ends["turn_limit"].usd) == (None, None)
+
+
+def test_a_mean_over_some_of_the_runs_names_them() -> None:
+    """Calls per run are told of the runs that asked for a tool: where that is not all of them, it says of which."""
+    made = [trial for trial in some().final if trial.arm == "b"]
+    asked = [msgspec.structs.replace(t, model_calls=4, tool_calls=2, trace=Trace(batch=Batch(2))) for t in made[:3]]
+    b = arm("b", Asks(HERE.key), HERE)
+    part, all_of_them = spending.batching(b, [*asked, *made[3:]]), spending.batching(b, asked)
+    assert part is not None
+    assert all_of_them is not None
+    calls = "4 model calls for 2 tool calls a run (2.00 each); no turn asked for several at once"
+    assert batching_words(part) == f"in the 3 of 6 runs that asked for a tool, {calls}"
+    assert batching_words(all_of_them) == calls
+    looked = spending.seen("b", asked)
+    assert looked is not None
+    assert seen_words(looked).startswith(
+        "the expected answer stood in an observation in 0 of the 3 runs that called a tool"
+    )
+
+
+def test_an_answer_that_no_run_saw_came_before_nothing() -> None:
+    """Runs that ended at a limit and never had it: there is no mean of the calls after it."""
+    words = seen_words(spending.Seen("b", 4, 0, None, 2, 0))
+    assert words.endswith("in 0 of the 4 runs that called a tool; of 2 runs that ended at a limit 0 had it")
 
 
 def test_right_of_what_is_named() -> None:

@@ -64,8 +64,12 @@ def test_one_of_a_thing_is_not_several() -> None:
     assert "the cost of 1 of 1 run is unknown" in text
     assert "and 1 run of unknown cost" in text
     assert not re.search(r"\b1 (arms|tasks|runs)\b", text)
-    assert batching_words(Batching("a", 2.0, 1.0, 1.0, None, None)).startswith("2 model calls for 1 tool call a run")
-    assert batching_words(Batching("a", 1.0, 2.04, 2.0, None, None)).startswith("1 model call for 2.04 tool calls")
+    assert batching_words(Batching("a", 2.0, 1.0, 1.0, None, None, 4, 4)).startswith(
+        "2 model calls for 1 tool call a run"
+    )
+    assert batching_words(Batching("a", 1.0, 2.04, 2.0, None, None, 4, 4)).startswith(
+        "1 model call for 2.04 tool calls"
+    )
     assert ", and 1 model call came after it" in seen_words(Seen("a", 4, 2, 1.0, 0, 0))
 
 
