@@ -19,7 +19,7 @@ from loopworth.cli.store import Place, gathered, open_store
 from loopworth.cli.terminal import complain, headed, output, shown, write_json
 from loopworth.runs import approvals
 from loopworth.runs.approvals import Already, Approval, Came, Refused
-from loopworth.runs.database import Home, InUse
+from loopworth.runs.database import InUse
 from loopworth.runs.home import home
 from loopworth.runs.orphans import Orphan, orphans
 from loopworth.runs.outcome import Diverged, Fenced
@@ -164,7 +164,7 @@ def sweep(
     if every is not None:
         if as_json:
             raise UserFault("--every and --json: one of them; with --every each line is said as it happens")
-        patrol(home(store), span(every))
+        patrol(store, span(every))
         return
     with open_store(store, False) as kept:
         assert kept is not None
@@ -202,7 +202,7 @@ def span(text: str) -> float:
     return found
 
 
-def patrol(where: Home, seconds: float) -> None:
+def patrol(place: str | None, seconds: float) -> None:
     """Sweep again and again, until the process is told to end."""
     # Imported here: no other command of the inbox needs them.
     import logging
@@ -213,8 +213,9 @@ def patrol(where: Home, seconds: float) -> None:
         def emit(self, record: logging.LogRecord) -> None:
             complain(record.getMessage())
 
-    with open_store(str(where), False):
+    with open_store(place, False):
         """There is a store from now on."""
+    where = home(place)
     LOG.setLevel(logging.INFO)
     LOG.addHandler(Telling())
     LOG.propagate = False
