@@ -177,13 +177,10 @@ def decide(
 
 def withheld(verdict: Verdict, first: str, why: str) -> Verdict:
     """No verdict, whatever the figures show: the place stays with the first arm. `why` ends each sentence."""
-    arms = [
-        msgspec.structs.replace(
-            arm, token="undecided", words=f"undecided: {why}.", earns_below=None, suffices_above=None, more=None
-        )
-        for arm in verdict.arms
-    ]
-    return Verdict(first, "undecided", tuple(arms), f"undecided: {why}.")
+    open = {"token": "undecided", "earns_below": None, "suffices_above": None, "more": None}
+    words = ((arm, f"{arm.arm} is not judged against {arm.against}: {why}.") for arm in verdict.arms)
+    arms = tuple(msgspec.structs.replace(arm, words=said, **open) for arm, said in words)
+    return Verdict(first, "undecided", arms, f"{first} keeps the place: {why}.")
 
 
 def known(arm: Measured) -> Measured:

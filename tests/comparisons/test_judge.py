@@ -193,7 +193,8 @@ def test_without_enough_labels_there_is_no_verdict(
     result = found("compare", written(tmp_path, endpoint, labels))
     assert (result["verdict"]["token"], result["verdict"]["holder"]) == ("undecided", "pipeline")
     assert {arm["token"] for arm in result["verdict"]["arms"]} == {"undecided"}
-    assert "at least 20 labelled rows" in result["verdict"]["words"]
+    assert result["verdict"]["words"].startswith("pipeline keeps the place: an LLM judge counts in a verdict only with")
+    assert result["differences"][0]["words"].startswith("agent is not judged against pipeline: an LLM judge counts")
     assert "write `labels: labelled.jsonl` under `judge`" in result["verdict"]["words"]
 
 
