@@ -40,7 +40,7 @@ def fetched_again(run: Conduct) -> list[Called]:
     for loop in run.loops if run.right is not True else ():
         seen, again = set[object](), list[Called]()
         calls = [call for call in in_loop(run, loop) if call.tool not in loop.repeatable]
-        if not all(stands(run, call) for call in calls):
+        if changed(run, calls):
             continue
         for call in calls:
             brings = {call.key, (call.tool, None, call.content) if len(call.content) >= SHORT else call.key}
@@ -50,6 +50,18 @@ def fetched_again(run: Conduct) -> list[Called]:
         if len(again) >= max(SAME_CALLS, len(calls) / 3):
             return again
     return []
+
+
+def changed(run: Conduct, calls: Sequence[Called]) -> bool:
+    """Whether any of these calls was answered otherwise than an equal one, or one of its results was left out since."""
+    said, elided = dict[tuple[str, str], str](), run.elided
+    made = [call for call in run.calls if call.status == "ok"]
+    wanted = {call.key for call in calls}
+    return any(
+        call.at in elided or said.setdefault(call.key, call.content) != call.content
+        for call in made
+        if call.key in wanted
+    )
 
 
 def longest(calls: Sequence[Called], repeatable: Iterable[str] = ()) -> tuple[list[Called], int] | None:
