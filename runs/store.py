@@ -24,7 +24,7 @@ from loopworth.runs.database import SHARE, Database, Home, StoreFault
 from loopworth.runs.home import home
 from loopworth.runs.journal import Record, body
 from loopworth.runs.kept import Kept, Score
-from loopworth.runs.outcome import Fenced, Outcome
+from loopworth.runs.outcome import Exit, Fenced, Outcome
 from loopworth.runs.secrets import hide
 from loopworth.runs.shelf import EFFECTS, Shelf
 from loopworth.runs.stored_journal import StoredJournal
@@ -48,6 +48,7 @@ update run set state = ?, exit = ?, note = ?, model_calls = ?, tool_calls = ?, u
 RESUME = "update run set epoch = epoch + 1, exit = null where id = ? returning epoch"
 CANCEL = "update run set state = 'done', exit = 'cancelled', epoch = epoch + 1 where id = ? and state <> 'done'"
 ABANDON = "update run set exit = null where id = ? and state = 'unfinished' and exit = 'cancelled'"
+PUT_BACK = "update run set exit = ?, note = ? where id = ? and epoch = ? and state = 'unfinished'"
 SCORE = "update trial set correct = ?, harmful = ?, remark = ?, route = ?, latency = ?, began = ? where run = ?"
 TRANSCRIPT = """
 insert into transcript(run, codec, body) values(?, ?, ?) on conflict(run) do update set body = excluded.body
@@ -139,6 +140,11 @@ class Store:
         Whether there was anything to end."""
         done: bool = self.wait(self.submit(lambda db: db.execute(CANCEL, (id,)).rowcount == 1, careful=True))
         return done
+
+    def put_back(self, id: str, epoch: int, exit: Exit, note: str) -> None:
+        """End an activation that could not go on, as the one before it ended."""
+        said = hide(note).encode("utf-8", "replace").decode()
+        self.submit(lambda db: db.execute(PUT_BACK, (exit, said, id, epoch)))
 
     def abandon(self, id: str) -> None:
         """Leave a run that this process called off as one whose process is gone: others go on with it."""

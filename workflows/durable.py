@@ -22,7 +22,7 @@ from loopworth.runs.database import InUse, StoreFault
 from loopworth.runs.journal import Record, encode
 from loopworth.runs.kept import Kept, now
 from loopworth.runs.orphans import Orphan, orphans
-from loopworth.runs.outcome import Outcome
+from loopworth.runs.outcome import Diverged, Outcome
 from loopworth.runs.parking import Parking
 from loopworth.runs.secrets import hide
 from loopworth.runs.store import Store, new_id
@@ -113,10 +113,14 @@ async def activation(
         at_hand(kept, given)
         unchanged(kept, compiled)
         approvals.expire(store, wall(), id)
-        journal = store.resume(id, None if given is None else {**kept.source, "given": list(given)})
-        take_up(models, journal.records)
-        world = Parking(models, store, journal, wall, doubts=Doubts(models), **live)
-        outcome = await activate(compiled, kept.input, world, journal, id)
+        try:
+            journal = store.resume(id, None if given is None else {**kept.source, "given": list(given)})
+            take_up(models, journal.records)
+            world = Parking(models, store, journal, wall, doubts=Doubts(models), **live)
+            outcome = await activate(compiled, kept.input, world, journal, id)
+        except (Diverged, StoreFault) as why:  # it is no run whose process was killed: whoever sweeps lets it be
+            store.put_back(id, kept.epoch + 1, kept.exit or "harness_error", str(why))
+            raise
         store.finish(journal, outcome, over=outcome.exit not in AT_REST)
         with suppress(StoreFault):
             store.shelf()  # it is written before another may go on

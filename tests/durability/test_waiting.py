@@ -15,7 +15,8 @@ from loopworth.runs import approvals
 from loopworth.runs.approvals import Approval
 from loopworth.runs.home import home
 from loopworth.runs.journal import digest
-from loopworth.runs.outcome import Outcome
+from loopworth.runs.orphans import orphans
+from loopworth.runs.outcome import Diverged, Outcome
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.world import Decision, Question
 from tests.durability.world import Place, Switch
@@ -117,3 +118,28 @@ def test_hundreds_that_expire_are_decided_in_few_commits(place: str) -> None:
     store.close()
     assert set(names) <= {one.run for one in due}
     assert len(switch.passed) < 2 * len(names) / 10
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_run_that_is_no_longer_itself_was_not_killed(tmp_path: pathlib.Path, store: Store, killed: bool) -> None:
+    """It ends as it had ended, says why, and is not tried again unasked; what was decided still stands."""
+    till = Till(tmp_path, store, ONE)
+    id = till.begin()
+    till.resume(id)
+    [one] = till.waiting(id)
+    till.decide(one, "approve")
+    if killed:
+        store.resume(id)  # an activation that never ends
+    alter = "update effect set hash = ? where run = ?"
+    store.wait(store.submit(lambda db: db.execute(alter, ("another", id))))
+    with pytest.raises(Diverged):
+        till.resume(id)
+    run = store.shelf().run(id)
+    assert (run.state, run.exit, "all/call/gate" in run.note) == (
+        "unfinished",
+        "harness_error" if killed else "waiting",
+        True,
+    )
+    assert (id in approvals.ready(store.shelf()), id in [lost.run for lost in orphans(store.shelf())]) == (False, False)
+    store.wait(store.submit(lambda db: db.execute(alter, (one.hash, id))))
+    assert (till.resume(id).exit, till.paid) == ("success", [1])
