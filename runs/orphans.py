@@ -16,7 +16,7 @@ from loopworth.runs.shelf import Shelf
 from loopworth.runs.usage import Value
 
 MOST = 3
-"""Activations in a row that may end with their process and nothing new."""
+"""Activations in a row that may leave nothing new."""
 ENTERED = timedelta(minutes=5)
 """How long a run may lie that was entered and not begun: whoever entered it still prepares."""
 UNDER_WAY = """
@@ -29,8 +29,8 @@ group by run.id, run.name, run.began, run.epoch, source order by run.began, run.
 
 
 class Orphan(Value, frozen=True):
-    """A run whose process is gone, and its `epoch`; `fruitless` of its activations in a row ended so and left nothing
-    new. `given` are the models and tools that a program gave it, None where nobody knows."""
+    """A run whose process is gone, and its `epoch`; its last `fruitless` activations left nothing new.
+    `given` are the models and tools that a program gave it, None where nobody knows."""
 
     run: str
     workflow: str
@@ -56,7 +56,7 @@ class Orphan(Value, frozen=True):
         if self.given is None:
             return f"its process ended, or a program has yet to begin with it; to go on: {command}"
         if self.hopeless:
-            return f"its process ended {self.fruitless} times in a row and left nothing new; to try again: {command}"
+            return f"its process ended, and its last {self.fruitless} tries left nothing new; to try again: {command}"
         return f"its process ended; `loopworth inbox sweep` goes on with it, or: {command}"
 
 

@@ -155,7 +155,7 @@ def test_a_run_that_kills_its_process_again_and_again_is_left_alone(talk: Talk) 
     assert left is not None
     assert (left.due, left.fruitless) == (False, MOST)
     assert left.why.endswith(
-        f"its process ended {MOST} times in a row and left nothing new; to try again: "
+        f"its process ended, and its last {MOST} tries left nothing new; to try again: "
         f"loopworth run --durable --resume {talk.id}"
     )
     found = durable.due(talk.store)
