@@ -29,7 +29,7 @@ from loopworth.cli import (
     store,
 )
 from loopworth.cli.status import culprits
-from loopworth.cli.terminal import aside
+from loopworth.cli.terminal import aside, part
 
 
 class Commands(TyperGroup):
@@ -102,4 +102,5 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")  # what is reported is UTF-8, whatever the system's default is
+    part()
     app(prog_name="loopworth")

@@ -4,6 +4,7 @@ known secrets."""
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -26,6 +27,20 @@ def shown(value: Any, style: str = "", lines: bool = True) -> Text:
 def headed(name: str, value: Text) -> Text:
     """A line of facts: what it tells, dimmed, and the value as it is."""
     return Text().append(f"{name:<9}", "dim").append_text(value)
+
+
+def part() -> None:
+    """Leave standard output to this process's own results: what a program that a tool starts, or a library, writes to
+    its descriptor goes to standard error from now on."""
+    stream, errors = sys.stdout, sys.stderr
+    try:
+        stream.flush()
+        own = os.dup(stream.fileno())
+        os.dup2(errors.fileno(), stream.fileno())
+    except (AttributeError, OSError, ValueError):  # there is none, or no descriptor behind it
+        return
+    lines = 1 if os.isatty(own) else -1
+    sys.stdout = open(own, "w", lines, encoding="utf-8", errors=stream.errors, closefd=False)  # noqa: SIM115 - to the end
 
 
 class Aside:
@@ -54,9 +69,17 @@ def results() -> TextIO:
     return sys.stdout.results if isinstance(sys.stdout, Aside) else sys.stdout
 
 
+class Results(Console):
+    def on_broken_pipe(self) -> None:
+        """Nobody reads on: end with status 1, and write what is left nowhere. rich would close standard error while a
+        user's code runs."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+        raise SystemExit(1)
+
+
 def output() -> Console:
     """Results go here. Made anew each time, since tests and pipes change what standard output is."""
-    return Console(file=results(), markup=False, emoji=False, highlight=False)
+    return Results(file=results(), markup=False, emoji=False, highlight=False)
 
 
 def notices() -> Console:

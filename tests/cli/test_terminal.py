@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pathlib
+import subprocess
+import sys
 import unicodedata
 
 import pytest
@@ -12,6 +16,7 @@ from hypothesis import strategies as st
 from loopworth.cli.terminal import aside, output, shown, write_json
 from loopworth.runs.characters import UNSAFE, safe
 from loopworth.runs.secrets import learn
+from tests.cli.kit import ROOT
 
 CLEAR = "\x1b[2J\x1b[31mgone\x1b[0m"
 
@@ -58,3 +63,46 @@ def test_what_a_tool_prints_goes_aside_without_secrets(capsys: pytest.CaptureFix
         print("the key is", "sk-1234567890")
         print({"key": "sk-1234567890"}, end="")
     assert tuple(capsys.readouterr()) == ("", "the key is ***\n{'key': '***'}")
+
+
+LOUD = """
+import os, subprocess, sys
+
+def loud() -> str:
+    "Say something in every way there is."
+    print("printed")
+    os.write(1, b"written\\n")
+    subprocess.run([sys.executable, "-c", "print('started')"], check=True)
+    return "x"
+"""
+WORKFLOW = """
+workflow: loud
+shape: pipeline
+tools: {loud: {python: "loud:loud", effect: read}}
+steps: [{id: said, call: loud}]
+answer: "{{ said }}"
+"""
+
+
+def test_nothing_that_a_tool_starts_or_a_library_writes_stands_in_the_results(tmp_path: pathlib.Path) -> None:
+    """They write to the descriptor, past Python: it is standard error's by then, and no JSON is broken."""
+    (tmp_path / "loud.py").write_text(LOUD, "utf-8")
+    (tmp_path / "loud.yaml").write_text(WORKFLOW, "utf-8")
+    words = [sys.executable, "-m", "loopworth", "run", "loud.yaml", "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True)
+    assert json.loads(done.stdout)["answer"] == "x"
+    assert {"printed", "written", "started"} <= set(done.stderr.split())
+
+
+@pytest.mark.parametrize("how", [[], ["--json"]])
+def test_a_reader_that_goes_away_ends_it_without_a_word(how: list[str], tmp_path: pathlib.Path) -> None:
+    """As with `| head`: status 1, and no traceback."""
+    (tmp_path / "said.yaml").write_text('{workflow: w, shape: pipeline, steps: [{id: a, set: x}], answer: "{{ a }}"}')
+    words = [sys.executable, "-m", "loopworth", "run", "said.yaml", "--no-store", *how]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path, env=environment) as run:
+        assert run.stdout
+        assert run.stderr
+        run.stdout.close()
+        assert (run.wait(), run.stderr.read()) == (1, b"")
