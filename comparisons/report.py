@@ -30,6 +30,7 @@ from loopworth.comparisons.spending import Batching, End, Seen, StepCost
 from loopworth.comparisons.trial import Trial
 from loopworth.comparisons.verdict import Measured
 from loopworth.models.prices import FREE
+from loopworth.runs.figures import dollars
 from loopworth.runs.outcome import APART
 from loopworth.runs.usage import Usage, Value
 from loopworth.workflows.variant import Difference
@@ -458,10 +459,10 @@ def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
     if result.comparison.stop_early and result.comparison.group_by is not None:
         yield f"no curve by {result.comparison.group_by}: `stop_early: true` runs as few tasks as settle the verdict"
     if result.rescored:
-        yield f"rescored from {result.id}: new spend $0; costs are at the prices of the files now, latency as recorded"
-    elif result.replayed:
-        cost = f"${result.recorded_usd:.6f}".rstrip("0").rstrip(".")
-        yield f"replayed from {result.id}: new spend $0; cost ({cost}) and latency are as recorded"
+        yield f"rescored from {result.id}: nothing is spent; costs are at the files' prices of now, latency as recorded"
+    elif result.replayed and not result.retold:
+        cost = dollars(result.recorded_usd)
+        yield f"replayed from {result.id}: nothing is spent; cost ({cost}) and latency are as recorded"
     elif result.made:
         yield f"resumed {result.id}: {result.made} of {planned} were made before"
     said = defaultdict[str, list[str]](list)

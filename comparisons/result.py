@@ -44,10 +44,11 @@ class Result:
     controls, `controls_stopped` says why. `prepared` is the seconds each model took before
     the clocks started. `began` is UTC (ISO 8601). There is no verdict on a part of the plan, nor on a single arm.
     `id` is that of the run store, `made` counts the trials of an earlier part that this one went on from. Where it
-    is `replayed` (or `rescored`: judged anew), nothing was spent, and what the trials cost is as recorded. Where it
-    stopped early, `spared` says what that saved, and `counted` on which tasks an arm's figures stand: None where
-    its tasks were selected by another's results, so that it has none. `labels` are what an LLM judge said of its
-    labelled rows. `environment` is what it was run on, where that was elsewhere or before, and is kept.
+    is `replayed` (or `rescored`: judged anew, or `retold`: told again as it was), nothing was spent, and what the
+    trials cost is as recorded. Where it stopped early, `spared` says what that saved, and `counted` on which tasks an
+    arm's figures stand: None where its tasks were selected by another's results, so that it has none. `labels` are
+    what an LLM judge said of its labelled rows. `environment` is what it was run on, where that was elsewhere or
+    before, and is kept.
     """
 
     comparison: Comparison
@@ -64,6 +65,7 @@ class Result:
     made: int = 0
     replayed: bool = False
     rescored: bool = False
+    retold: bool = False
     verdict: Verdict | None = None
     spared: tuple[Spared, ...] = ()
     counted: Mapping[str, frozenset[str] | None] = field(default_factory=dict)

@@ -59,7 +59,7 @@ def retold(comparison: Comparison, shelf: Trials, before: Kept) -> Result:
     """The comparison that is kept as `before`. Its verdict is by the rule of `comparison`."""
     digests = before.input["files"] if isinstance(before.input, dict) else comparison.files
     as_run = dataclasses.replace(comparison, files=digests)
-    return dataclasses.replace(folded(AsKept(as_run, shelf, before), before), rescored=False)
+    return dataclasses.replace(folded(AsKept(as_run, shelf, before), before), rescored=False, retold=True)
 
 
 def ids(shelf: Trials, comparison: str) -> dict[tuple[str, str, int, int], str]:

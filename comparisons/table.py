@@ -17,6 +17,7 @@ from loopworth.comparisons.result import Result
 from loopworth.comparisons.sentences import counted, percent
 from loopworth.comparisons.spending import Batching, Seen
 from loopworth.comparisons.verdict import ArmVerdict
+from loopworth.runs.figures import NOT_BILLED, mean_dollars
 from loopworth.runs.secrets import hide
 
 LONGEST = 400
@@ -100,7 +101,7 @@ def judge_words(one: Judging) -> Iterable[str]:
         yield f"it gave no verdict on {counted(known.unjudged, 'labelled row')}"
     split = f"; {one.split} passed in one order only, which is wrong" if one.split else ""
     yield f"it judged {counted(one.runs, 'run')}, each in both orders{split}"
-    usd = "unknown" if one.usd is None else f"${one.usd:.4g}"
+    usd = mean_dollars(one.usd)
     yield f"apart from the arms' figures: {counted(one.calls, 'call')}, {whole(one.tokens)} tokens, cost {usd}"
     if one.doubt:
         yield f"no verdict: {one.doubt}"
@@ -199,9 +200,12 @@ def cost(arm: ArmFigures) -> str:
     """US dollars per run."""
     if arm.selected:
         return "-"
-    if not arm.models and not arm.billed:
-        return "no model"
-    return amount(arm.figures.usd, "${:.4g}") if arm.billed else "not billed"
+    return usd_amount(arm.figures.usd) if arm.billed else NOT_BILLED
+
+
+def usd_amount(found: Amount) -> str:
+    """The mean US dollars per run."""
+    return NOT_BILLED if found.known and not found.unknown and not found.total else amount(found, "${:.4g}")
 
 
 def duration(seconds: float | None) -> str:
@@ -253,7 +257,7 @@ def under(name: str, first: str | None) -> str:
 def level_row(level: Level, arm: ArmFigures) -> list[str]:
     found = level.figures
     calls = [number(found.model_calls), number(found.tool_calls), amount(found.tokens, "{:,.0f}")]
-    usd = amount(found.usd, "${:.4g}") if arm.billed else cost(arm)
+    usd = usd_amount(found.usd) if arm.billed else NOT_BILLED
     return [shown(level.level), shown(level.arm), right(found.accuracy), limits(found.accuracy), *calls, usd]
 
 
@@ -297,9 +301,7 @@ def whole(tokens: float | None) -> str:
 
 
 def money(usd: float | None, arm: ArmFigures) -> str:
-    if not arm.billed:
-        return cost(arm)
-    return "unknown" if usd is None else f"${usd:.4g}"
+    return mean_dollars(usd) if arm.billed else NOT_BILLED
 
 
 def seen_words(one: Seen) -> str:
@@ -503,8 +505,10 @@ def remarks(result: Result, found: Report) -> Iterable[Text]:
         yield Text(f"made ready before the clocks started: {', '.join(ready)}", style="dim")
     if any(arm.billed for arm in found.arms) or (found.judging is not None and found.judging.usd != 0):
         unknown = sum(trial.spent.usd is None for trial in result.runs)
+        usd = result.recorded_usd if result.retold else result.usd
+        known = f"${usd:.4g}" if usd else "nothing that is known" if unknown else "nothing"
         more = f", and {counted(unknown, 'run')} of unknown cost" if unknown else ""
-        yield Text(f"spent: ${result.usd:.4g}{more}")
+        yield Text(f"spent: {known}{more}")
     for spared in result.spared:
         if spared.runs:
             yield Text("saved: ").append(shown(spared_words(spared)))

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from loopworth.runs.kept import Kept
 from loopworth.runs.usage import Usage
+
+NOT_BILLED = "not billed"
+"""What costs nothing: an embedded or a scripted model, or none. *Unknown* is another word, and no 0."""
 
 
 def dollars(usd: float | None) -> str:
     """US dollars, to a millionth."""
-    return "unknown" if usd is None else f"${usd:.6f}".rstrip("0").rstrip(".")
+    return cost(usd, lambda usd: f"${usd:.6f}".rstrip("0").rstrip(".") if usd >= 5e-7 else "< $0.000001")
+
+
+def mean_dollars(usd: float | None) -> str:
+    """US dollars, to four digits."""
+    return cost(usd, "${:.4g}".format)
+
+
+def cost(usd: float | None, form: Callable[[float], str]) -> str:
+    """A cost, which is in the same words everywhere where it is unknown, or nothing."""
+    if usd is None:
+        return "unknown"
+    return form(usd) if usd else NOT_BILLED
+
+
+def spent(one: Kept) -> str:
+    """What a kept run cost; of one that is not over nothing is said before it cost anything."""
+    return "-" if one.state != "done" and not one.usage.usd else dollars(one.usage.usd)
 
 
 def count(tokens: int | None) -> str:

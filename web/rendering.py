@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse
 
 from loopworth.comparisons.pages.html import environment
 from loopworth.models.reading import thoughts
-from loopworth.runs.figures import dollars, end, second, tokens
+from loopworth.runs.figures import dollars, end, second, spent, tokens
 from loopworth.runs.message import Message
 from loopworth.runs.outcome import Said
 from loopworth.runs.steps import content
@@ -35,7 +35,7 @@ def is_said(step: Any) -> bool:
 
 
 TEMPLATES = environment("loopworth.web")
-TEMPLATES.filters.update(said=said, when=when, dollars=dollars, tokens=tokens, end=end)
+TEMPLATES.filters.update(said=said, when=when, dollars=dollars, spent=spent, tokens=tokens, end=end)
 TEMPLATES.tests.update(said=is_said)
 
 

@@ -12,9 +12,9 @@ import msgspec
 from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.curve import chance
 from loopworth.comparisons.pareto import Standing
-from loopworth.comparisons.report import ArmFigures, Judging, spared_words
+from loopworth.comparisons.report import Amount, ArmFigures, Judging, spared_words
 from loopworth.comparisons.result import Spared
-from loopworth.comparisons.sentences import percent
+from loopworth.comparisons.sentences import counted, percent
 from loopworth.comparisons.spending import Batching, Seen
 from loopworth.comparisons.table import (
     MOST_LEVELS,
@@ -28,9 +28,11 @@ from loopworth.comparisons.table import (
     span,
     times,
     under,
+    usd_amount,
 )
 from loopworth.comparisons.table import rows as rows_of
 from loopworth.comparisons.verdict import ArmVerdict, Verdict
+from loopworth.runs.figures import NOT_BILLED, mean_dollars
 from loopworth.runs.usage import Value
 from loopworth.workflows.variant import Difference
 
@@ -204,18 +206,13 @@ def amount(found: Found, form: str) -> str:
 
 def cost(usd: Found, arm: Found) -> str:
     """US dollars per run."""
-    return amount(usd, "${:.4g}") if arm["billed"] else unbilled(arm)
-
-
-def unbilled(arm: Found) -> str:
-    return "not billed" if arm["models"] else "no model"
+    return usd_amount(msgspec.convert(usd, Amount)) if arm["billed"] else NOT_BILLED
 
 
 def taken(of: Found, arms: Mapping[str, Found]) -> tuple[str, str]:
     """Tokens and US dollars of some runs of an arm."""
     usd, arm = of["usd"], arms[of["arm"]]
-    money = "unknown" if usd is None else f"${usd:.4g}"
-    return whole(of["tokens"]), money if arm["billed"] else unbilled(arm)
+    return whole(of["tokens"]), mean_dollars(usd) if arm["billed"] else NOT_BILLED
 
 
 def whole(tokens: float | None) -> str:
@@ -388,7 +385,7 @@ def origin(found: Found) -> tuple[Table, ...]:
         "seed": str(found["seed"]),
         "repeats": str(found["repeats"]),
         "seconds": f"{found['seconds']:.1f}",
-        "cost": f"${found['recorded_usd']:.4g}" + (" when it was run; nothing now" if found["replayed"] else ""),
+        "cost": recorded_cost(found),
         "kept as": found["replayed"] or "",
         "versions": "those of this report: what it was run on is not kept" if was.get("environment") == TOLD else "",
         "Python": was["python"],
@@ -402,6 +399,14 @@ def origin(found: Found) -> tuple[Table, ...]:
         Table("models", "Models, and how they were asked", ("model", "settings"), models, 2),
         Table("files", "Files, by SHA-256", ("file", "SHA-256"), tuple(was["files"].items()), 2),
     )
+
+
+def recorded_cost(found: Found) -> str:
+    """What all runs cost when they were made, as far as it is known."""
+    unknown = sum(one["usage"]["usd"] is None for one in found["trials"])
+    known = mean_dollars(found["recorded_usd"]) if found["recorded_usd"] or not unknown else ""
+    more = f"{counted(unknown, 'run')} of unknown cost" if unknown else ""
+    return ", and ".join(filter(None, (known, more))) + (" when it was run; nothing now" if found["replayed"] else "")
 
 
 def settings(model: Found) -> str:

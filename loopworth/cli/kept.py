@@ -16,7 +16,7 @@ from loopworth.cli.steps import steps
 from loopworth.cli.store import Place, found_run, gathered, open_store
 from loopworth.cli.terminal import complain, headed, output, results, shown, write_json
 from loopworth.runs.characters import safe
-from loopworth.runs.figures import dollars, end, second, tokens
+from loopworth.runs.figures import end, second, spent, tokens
 from loopworth.runs.home import home
 from loopworth.runs.kept import Kept, Query
 from loopworth.runs.orphans import Orphan, orphans
@@ -125,7 +125,7 @@ def row(one: Kept, trials: bool, killed: bool) -> list[str]:
     """What a person looks for in a list; calls are model calls + tool calls."""
     mine = [short(one.arm or ""), short(one.task or ""), right(one)] if trials else [one.kind]
     calls = f"{one.model_calls}+{one.tool_calls}" if one.kind != "comparison" else ""
-    figures = [calls, tokens(one.usage), dollars(one.usage.usd), f"{one.seconds:.1f}"]
+    figures = [calls, tokens(one.usage), spent(one), f"{one.seconds:.1f}"]
     return [one.id, second(one.began), short(one.name), *mine, "killed" if killed else end(one), *figures]
 
 
@@ -187,7 +187,7 @@ def heading(run: Kept, gone: Orphan | None = None) -> None:
         "why": run.note if gone is None else gone.why,
         "calls": f"{run.model_calls} model, {run.tool_calls} tool" if run.kind != "comparison" else "",
         "tokens": tokens(run.usage),
-        "cost": dollars(run.usage.usd),
+        "cost": spent(run),
         "seconds": f"{run.seconds:.2f}",
     }
     for name, value in rows.items():

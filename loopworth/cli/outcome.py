@@ -42,7 +42,7 @@ def show(outcome: Outcome, id: str, replayed: bool) -> None:
     console = output()
     rows = facts(outcome)
     if replayed:
-        rows["cost"] = Text(f"$0 now: replayed; as recorded {cost(outcome)}")
+        rows["cost"] = Text(f"nothing now: replayed; as recorded {cost(outcome)}")
     rows["run"] = shown(id, lines=False)
     for name, value in rows.items():
         if value.plain:
@@ -81,9 +81,7 @@ def cost(outcome: Outcome) -> str:
     """US dollars; what is *unknown* is not 0, and a run without a billed call says so."""
     calls = [event.usage.usd for event in outcome.events if type(event) is ModelCalled]
     known = [usd for usd in calls if usd is not None]
-    shown = dollars(sum(known))
     if len(known) < len(calls):
         more = f"the cost of {len(calls) - len(known)} of {len(calls)} model calls is unknown"
-        return f"at least {shown}: {more}" if any(known) else "unknown"
-    return shown if any(known) else "$0 (nothing was billed)"
-
+        return f"at least {dollars(sum(known))}: {more}" if any(known) else "unknown"
+    return dollars(sum(known))

@@ -14,6 +14,7 @@ from loopworth.agents.abilities import Abilities, abilities
 from loopworth.cli.status import OUTSIDE, UserFault
 from loopworth.cli.terminal import complain, output, shown, write_json
 from loopworth.models import ModelSpec, open_model, prepare, spec_faults
+from loopworth.runs.figures import dollars
 from loopworth.runs.outcome import Stop
 from loopworth.workflows.compile import compile
 
@@ -81,5 +82,4 @@ def show(model: str, one: Abilities | str) -> None:
         table.add_row(ability.name, ability.can, shown(ability.why))
     output().print(table)
     tokens = "an unknown number of" if one.usage.tokens is None else f"{one.usage.tokens:,}"
-    cost = "unknown" if one.usage.usd is None else f"${one.usage.usd:.6f}".rstrip("0").rstrip(".")
-    output().print(f"{one.calls} calls, {tokens} tokens, cost {cost}")
+    output().print(f"{one.calls} calls, {tokens} tokens, cost {dollars(one.usage.usd)}")

@@ -85,8 +85,9 @@ def planned(progress: Progress) -> int:
 def spend(progress: Progress) -> str:
     """The US dollars so far, and how many runs have an unknown price."""
     runs = "run" if progress.unpriced == 1 else "runs"
-    unknown = f" + {progress.unpriced} {runs} of unknown cost" if progress.unpriced else ""
-    return f"{f'${progress.usd:.4f}' if progress.usd else '$0'}{unknown}"
+    unknown = f"{progress.unpriced} {runs} of unknown cost" if progress.unpriced else ""
+    known = f"${progress.usd:.4f}" if progress.usd else ""
+    return " + ".join(filter(None, (known, unknown))) or "nothing spent"
 
 
 def left(progress: Progress) -> str:

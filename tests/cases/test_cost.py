@@ -142,7 +142,7 @@ def nothing_new(case: Asked) -> None:
     again = case.run("--replay", first["id"])
     assert (again["spent_usd"], again["replayed"]) == (0.0, True)
     assert again["usage"] == first["usage"]
-    assert "$0 now: replayed; as recorded" in command("run", case.file, "--replay", first["id"]).stdout
+    assert "nothing now: replayed; as recorded" in command("run", case.file, "--replay", first["id"]).stdout
     assert len(case.fake.requests) == asked
 
 

@@ -42,7 +42,7 @@ def nothing_spent(made: Recorded) -> None:
     assert made.printed["usage"]["usd"] == made.printed["spent_usd"] == 0.5
     found = json.loads(made.replayed("--json").stdout)
     assert (found["spent_usd"], found["replayed"], found["usage"]["usd"]) == (0, True, 0.5)
-    assert "$0 now: replayed; as recorded $0.5" in made.replayed().stdout
+    assert "nothing now: replayed; as recorded $0.5" in made.replayed().stdout
 
 
 EXPECTED: dict[str, Callable[[Recorded], None]] = {

@@ -139,7 +139,10 @@ def test_a_comparison_replays_from_its_store_and_from_a_file(folder: pathlib.Pat
         assert (again["replayed"], again["usd"]) == (one["id"], 0.0)
         assert figures(again["verdict"]) == figures(first["verdict"])
         assert [arm["tokens"] for arm in again["arms"]] == [arm["tokens"] for arm in first["arms"]]
-    assert "new spend $0" in command("compare", folder / "comparison.yaml", "--replay", one["id"]).stdout
+    told = command("compare", folder / "comparison.yaml", "--replay", one["id"]).stdout
+    assert f"replayed from {one['id']}: nothing is spent; cost (not billed) and latency are as recorded" in " ".join(
+        told.split()
+    )
     assert len(json.loads(command("runs", "--json").stdout)) == 1
 
 

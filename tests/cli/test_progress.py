@@ -14,12 +14,12 @@ from loopworth.comparisons.progress import Progress
 @pytest.mark.parametrize(
     ("usd", "eta", "said"),
     [
-        (0.0, 88.0, "running: 5 of 24 runs, $0, about 88 s left\n"),
+        (0.0, 88.0, "running: 5 of 24 runs, nothing spent, about 88 s left\n"),
         (0.0123, None, "running: 5 of 24 runs, $0.0123\n"),
     ],
 )
 def test_a_line_of_progress_reads_as_one_sentence(usd: float, eta: float | None, said: str) -> None:
-    """What is done, what it cost and what is left stand apart; where nothing was spent there are no decimals."""
+    """What is done, what it cost and what is left stand apart; where nothing was spent there is no figure."""
     console = Console(file=io.StringIO(), width=200)
     lines = Lines(console)
     lines.last -= 60

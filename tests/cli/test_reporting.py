@@ -120,6 +120,17 @@ def test_without_a_file_the_table_is_printed(tmp_path: pathlib.Path) -> None:
     assert set(before.splitlines()) - set(after.splitlines()) == set()
 
 
+def test_a_run_that_is_told_again_is_no_replay(tmp_path: pathlib.Path) -> None:
+    """It was made and paid for: nothing warns of that, on the terminal or on a page."""
+    file = doubles(tmp_path)
+    assert command("compare", file).exit_code == 0
+    after = command("report", "--html", "again.html", "--markdown", "again.md").stdout + command("report").stdout
+    pages = [(tmp_path / name).read_text("utf-8") for name in ("again.html", "again.md")]
+    assert "replayed from" not in "".join((after, *pages))
+    assert all("when it was run; nothing now" in page for page in pages)
+    assert "nothing is spent" in command("compare", file, "--replay", told()["replayed"]).stdout
+
+
 def test_files_that_changed_since_change_no_cost_and_are_named(tmp_path: pathlib.Path) -> None:
     """An old report is made again with what its runs cost then; the page says which files are others now."""
     priced = GUESS.replace("name: scripted", "name: scripted, price: {input: 1.0, output: 12.0}")

@@ -172,6 +172,7 @@ def test_a_comparison_without_a_verdict_says_why(found: dict[str, Any]) -> None:
 TRIAL = {
     "arm": "a", "task": "t", "repeat": 0, "attempt": 0, "exit": "success", "right": True, "latency": 1.0, "answer": "",
     "expected": "x", "expected_route": None, "model_calls": 1, "tool_calls": 0, "transcript": None,
+    "usage": {"usd": 0.0},
 }  # fmt: skip
 FIGURES = {
     "accuracy": {"right": 1, "runs": 1, "n": 1, "share": 1.0, "interval": [0.2, 1.0]},

@@ -50,7 +50,7 @@ def test_the_table_has_every_figure_for_every_arm() -> None:
     assert found["right"] == "4/4 100 % | 1/4 25 %"
     assert found["95 % interval, %"] == "51.0-100.0 | 4.6-69.9"
     assert (found["model calls"], found["tool calls"], found["tokens"]) == ("0 | 1", "0 | 0", "0 | 15")
-    assert found["cost"] == "no model | $0.001"
+    assert found["cost"] == "not billed | $0.001"
     assert found["ended"] == "success 4 | success 4"
     assert {"latency p50", "latency p95", "shape"} <= set(found)
 
