@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -22,7 +22,7 @@ from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trace import Trace, traced
 from loopworth.comparisons.trial import by_route
 from loopworth.comparisons.verdict import Rule
-from loopworth.models import prices
+from loopworth.models import Model, ModelSpec, open_model, prices
 from loopworth.runs.budget import Limits
 from loopworth.runs.outcome import Outcome
 from loopworth.workflows.chat_model import model_spec
@@ -30,6 +30,8 @@ from loopworth.workflows.compile import Compiled
 from loopworth.workflows.contract import told
 from loopworth.workflows.document import plain
 from loopworth.workflows.faults import Fault, WorkflowFault
+from loopworth.workflows.form import Spotted
+from loopworth.workflows.keys import keyed, place
 from loopworth.workflows.origin import code_of
 from loopworth.workflows.python_name import load as load_python
 from loopworth.workflows.reach import unpriced
@@ -64,9 +66,21 @@ class Comparison:
     limits: Limits = Limits()
     stop_early: bool = False
     extended: tuple[int, ...] = ()
+    named: Mapping[str, Spotted] = field(default_factory=dict)
     controls: tuple[Control, ...] | None = ()
     spec: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def models(self) -> dict[str, ModelSpec]:
+        """All models that its arms and its judge ask, by key."""
+        found = {key: spec for arm in self.arms for key, spec in arm.workflow.models.items()}
+        return found if self.panel is None else {**found, self.panel.model.key: self.panel.model}
+
+    def at_hand(self, open: Callable[[ModelSpec], Model] = open_model) -> None:
+        """Hold its models to having their keys, before any run is entered. Raises WorkflowFault."""
+        places = {key: spot for arm in reversed(self.arms) for key, spot in arm.workflow.named.items()}
+        keyed({key: open(spec) for key, spec in self.models.items()}, {**self.named, **places})
 
     @property
     def early(self) -> bool:
@@ -181,6 +195,7 @@ def built(
         faults={tool: injected(one) for tool, one in form.faults.items()},
         limits=Limits() if form.budget is None else Limits(None, None, *map(form.budget.__getattribute__, SPEND)),
         stop_early=form.stop_early,
+        named=named(form, scorer),
         controls=controls(form),
         spec=plain(loaded.files.documents[Path(file).resolve()].value),
         files=dict(digests(form, loaded, Path(file), arms, scorer.own if isinstance(scorer, Bounded) else None)),
@@ -200,6 +215,14 @@ def scored_by(form: spec.Comparison) -> Scorer:
         labelled = of_rows(row.values for row in labels)
         return Judge.of(model_spec(judge.model), judge.rubric or RUBRIC, labelled, form.seed)
     return scorer(name, options if isinstance(options, str) else plain(options or {}), form.at("score").base)
+
+
+def named(form: spec.Comparison, scorer: Scorer) -> dict[str, Spotted]:
+    """Where the file names the model of an LLM judge."""
+    if not isinstance(scorer, Judge):
+        return {}
+    judge, _ = judge_form(form)
+    return {scorer.model.key: place(judge, judge.model)}
 
 
 def labels_files(form: spec.Comparison) -> list[Path]:

@@ -71,9 +71,7 @@ class Execution:
         self.order = plan(comparison, tuple(self.arms), comparison.repeats)
         self.stopping = Stopping(comparison) if comparison.early else None
         self.alike = self.stopping.alike if self.stopping is not None else Alike(comparison)
-        specs = {key: spec for arm in comparison.arms for key, spec in arm.workflow.models.items()}
-        specs |= {comparison.panel.model.key: comparison.panel.model} if comparison.panel is not None else {}
-        self.endpoints = Endpoints(open, specs)
+        self.endpoints = Endpoints(open, comparison.models)
         self.news = asyncio.Event()
         self.trials: list[Trial] = []
         self.left: dict[Planned, Left] = {}

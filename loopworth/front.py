@@ -32,6 +32,7 @@ from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.drawing import draw
 from loopworth.workflows.faults import Fault, WorkflowFault
+from loopworth.workflows.keys import keyed
 from loopworth.workflows.load import load_workflow
 from loopworth.workflows.spec import Workflow
 
@@ -85,7 +86,8 @@ def compile(
 async def opened(compiled: Compiled, models: Models | None = None) -> AsyncIterator[Mapping[str, Model]]:
     """All models that a workflow uses, ready to be asked, by key; closed at the end, but for the caller's own.
 
-    `models` stand in for those that they name. Raises Unavailable, and LookupError for a name that nothing asks.
+    `models` stand in for those that they name. Raises Unavailable, LookupError for a name that nothing asks, and
+    `WorkflowFault` where the key of one is not set.
     """
     own = given_models.by_key(models or {}, compiled.models)
     specs = compiled.models.items()
@@ -93,6 +95,7 @@ async def opened(compiled: Compiled, models: Models | None = None) -> AsyncItera
         {key: given_models.opened(own[key]) if key in own else open_model(spec) for key, spec in specs}
     )
     try:
+        keyed(found, compiled.named)
         for model in found.values():
             await prepare(model)
         yield found
@@ -295,5 +298,7 @@ async def compare(
         return given_arms.joined(comparison.load(path, whole=whole, tools=entries), more, models or {})
 
     given, open = joined(whole=False)
+    if replay is None:
+        given.at_hand(open)
     given, keeper = given_arms.keeper_of(given, lambda: joined(whole=True)[0], store, resume, replay, keep)
     return await execution.compare(given, watch=watch, keep=keep, open=open, keeper=keeper)

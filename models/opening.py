@@ -45,7 +45,7 @@ class KeylessModel:
     concurrency = 1
 
     def __init__(self, spec: ModelSpec, variable: str) -> None:
-        self.endpoint = spec.name
+        self.endpoint, self.variable = spec.name, variable
         self.note = f"{spec.name} needs a key: set the environment variable {variable}"
 
     async def reply(self, request: Request, seconds: float | None) -> Reply:  # noqa: ARG002

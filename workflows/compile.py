@@ -24,13 +24,14 @@ from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Executor
 from loopworth.tools.tool import Tool
 from loopworth.tools.toolbox import Toolbox
-from loopworth.workflows import catalogue, chat_model, modifiers, reach, rules, spec, typed_answer, verbs
+from loopworth.workflows import catalogue, chat_model, keys, modifiers, reach, rules, spec, typed_answer, verbs
 from loopworth.workflows.check import priceless
 from loopworth.workflows.contract import Contract
 from loopworth.workflows.document import plain
 from loopworth.workflows.fallback import Fallback
 from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.files import Files
+from loopworth.workflows.form import Spotted
 from loopworth.workflows.load import load_workflow
 from loopworth.workflows.opening import messages
 from loopworth.workflows.pipeline import AT_ONCE, Pipeline, Step
@@ -47,7 +48,8 @@ class Compiled:
     `executor` holds the whole contract: input, output, check. `models` are all that it and its sub-workflows use, by
     the key that their requests carry. `writes` and `gates` name the tools it can reach that write, and that ask.
     `functions` are those of all tools that may run in it, `every` these tools as they may be called in it, and `read`
-    the files that it was made of. `given` are the tools that came from a program, and not from a file.
+    the files that it was made of. `given` are the tools that came from a program, and not from a file. `named` says
+    where the files name each model first.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Compiled:
     every: Sequence[Tool] = ()
     read: tuple[Path, ...] = ()
     given: tuple[str, ...] = ()
+    named: Mapping[str, Spotted] = field(default_factory=dict)
 
 
 def compile(
@@ -103,6 +106,7 @@ class Builder:
     environ: Mapping[str, str]
     override: str | None = None
     models: dict[str, ModelSpec] = field(default_factory=dict)
+    named: dict[str, Spotted] = field(default_factory=dict)
     functions: list[Callable[..., Any]] = field(default_factory=list)
     every: list[Tool] = field(default_factory=list)
     built: dict[int, Compiled] = field(default_factory=dict)
@@ -134,6 +138,7 @@ class Builder:
             tuple(sorted(reach.gated(workflow, self.files))),
             functions=self.functions,
             every=self.every,
+            named=self.named,
         )
 
     def executor(self, workflow: spec.Workflow, tools: Toolbox) -> Executor:
@@ -175,13 +180,15 @@ class Builder:
             raise WorkflowFault(faults)
         return tool
 
-    def model(self, written: spec.ModelSpec | None) -> ModelSpec:
+    def model(self, form: spec.Body | spec.Workflow) -> ModelSpec:
         """The model that a workflow or a step names, noted for the world; nothing where none is asked."""
+        written: spec.ModelSpec | None = form.model
         made = chat_model.model_spec(written if written is not None else "")
         if self.override is not None:
             made = chat_model.model_spec(self.override)
         if made.name:
             self.models[made.key] = made
+            self.named.setdefault(made.key, keys.place(form, written))
         return made
 
     def similarity(self, body: spec.Body | spec.Router) -> Similarity | None:
@@ -194,7 +201,7 @@ class Builder:
         return Similarity(made.key, body.at_least)
 
     def chat(self, body: spec.Body, workflow: spec.Workflow) -> verbs.Chat:
-        made = self.model(body.model if body.model is not None else workflow.model)
+        made = self.model(body if body.model is not None else workflow)
         return verbs.Chat(made.key, made.max_tokens, made.seed, made.provider == "local")
 
     # -- the shapes ------------------------------------------------------------------------------------------------
@@ -282,7 +289,7 @@ class Builder:
 
     def router(self, workflow: spec.Router, tools: Toolbox) -> Router:
         similarity = self.similarity(workflow)
-        made = self.model(workflow.model) if similarity is None else ModelSpec("")
+        made = self.model(workflow) if similarity is None else ModelSpec("")
         return Router(
             {label: self.route(route, workflow, tools) for label, route in workflow.from_.items()},
             messages(workflow.instructions, workflow.choose)[0],
@@ -317,7 +324,7 @@ class Builder:
         return verbs.Alone(act), None, dict
 
     def loop(self, workflow: spec.Loop, tools: Toolbox) -> Loop:
-        made, output = self.model(workflow.model), spec.output_type(workflow)
+        made, output = self.model(workflow), spec.output_type(workflow)
         finish = spec.finish(workflow)
         speech: Speech = PROTOCOLS[workflow.protocol](list(tools.values()), output, finish)
         return Loop(

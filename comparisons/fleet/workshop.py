@@ -147,6 +147,10 @@ class Workshop:
             comparison = load(file, whole=True)
         except (OSError, WorkflowFault) as why:
             raise Refused(f"{file} cannot be read by a worker: {why}") from None
+        try:
+            comparison.at_hand()
+        except WorkflowFault as why:
+            raise Refused(f"a worker lacks what the comparison's models need:\n{why}") from None
         if other := changed(chunk.files, comparison.files):
             raise Refused(f"a worker has other files than the comparison was sent with: {', '.join(other)}")
         return comparison

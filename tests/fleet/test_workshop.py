@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pathlib
+import re
 from typing import Any
 
 import msgspec
@@ -69,6 +70,19 @@ def test_a_run_can_be_replayed(store: Store, tmp_path: pathlib.Path) -> None:
     recording = store.shelf().recording(loop.id)
     assert (loop.exit, loop.state, loop.model_calls, loop.right) == ("success", "done", 2, True)
     assert [record.kind for record in recording.records.values()] == ["model", "tool", "model"]
+
+
+def test_a_worker_without_the_key_of_a_model_refuses_a_chunk(store: Store, tmp_path: pathlib.Path) -> None:
+    """Before it makes any of its runs; where the model is named, and what to set there."""
+    file = written(tmp_path, "keyless", 3)
+    asks = tmp_path / "asks.yaml"
+    own = "model: {name: mine, base_url: 'http://127.0.0.1:1', api_key: {env: LOOPWORTH_TEST_UNSET_KEY}}"
+    asks.write_text(re.sub(r"(?m)^model: .*(\n  .*)*$", own, asks.read_text("utf-8"), count=1), "utf-8")
+    chunk = chunk_of(store, file)
+    refused = asyncio.run(made(store, tmp_path, chunk))["refused"]
+    assert refused.startswith("a worker lacks what the comparison's models need")
+    assert "mine needs a key, and the environment variable LOOPWORTH_TEST_UNSET_KEY is not set" in refused
+    assert store.shelf().trials(chunk.comparison) == []
 
 
 def test_a_chunk_of_other_files_is_refused(store: Store, tmp_path: pathlib.Path) -> None:
