@@ -117,14 +117,14 @@ def judge(found: Found) -> Table | None:
     """Whose word `right` is, where it is an LLM's."""
     if not (one := found.get("judge")):
         return None
-    title = "`right` is the word of an LLM judge: its calls are in no arm's figures"
-    words = (sentence(line) for line in judge_words(msgspec.convert(one, Judging)))
+    title = "The judge: `right` is the word of an LLM judge, whose calls are in no arm's figures"
+    words = (sentence(line, one["model"]) for line in judge_words(msgspec.convert(one, Judging)))
     return Table("judge", title, words=(*words, f"Rubric: {one['rubric']}"))
 
 
-def sentence(line: str) -> str:
+def sentence(line: str, name: str) -> str:
     """A remark of the terminal, as a sentence; a name at its beginning stays as it is."""
-    return line if "/" in line.split(" ", 1)[0] else f"{line[:1].upper()}{line[1:]}."
+    return f"{line}." if line.startswith(name) else f"{line[:1].upper()}{line[1:]}."
 
 
 def gain(one: Found) -> str:
