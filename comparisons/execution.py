@@ -87,7 +87,6 @@ class Execution:
         self.stopped, self.endpoint_failed, self.over = "", False, False
         self.began, self.start = datetime.now(UTC), time.monotonic()
         self.stage: Stage = "preparing"
-        self.stage_began = 0.0
 
     # -- before and after the clocks ----------------------------------------------------------------------------------
 
@@ -204,7 +203,7 @@ class Execution:
 
     async def through(self, due: Iterable[Planned], attempt: int, stage: Stage) -> None:
         """Make these runs, each lane in their order; whatever ends this early ends all that is in flight."""
-        self.stage, self.stage_began = stage, self.elapsed()
+        self.stage = stage
         if self.crew is not None and self.control is None:
             due = await self.elsewhere(self.crew, list(due), attempt)
         self.lanes = laid(due, lambda planned: self.contender(planned.arm), self.endpoints)
@@ -403,7 +402,7 @@ class Execution:
         self.news.set()
         self.outlay.add(trial)
         if lane is not None:
-            lane.done, lane.left = lane.done + 1, lane.left - 1
+            lane.end(trial.arm, trial.began, self.elapsed())
         if self.control is not None:
             self.done[self.control.control.name] += 1
         self.tell(trial)
@@ -462,7 +461,7 @@ class Execution:
     def tell(self, last: Trial | None = None, note: str = "") -> None:
         if self.watch is not None:
             total = len(self.control.order) if self.control is not None else len(self.order) // max(1, len(self.arms))
-            left = eta(self.lanes, self.elapsed() - self.stage_began)
+            left = eta(self.lanes)
             figures = (self.outlay.usd, self.outlay.unpriced, self.elapsed(), left, last, note)
             self.watch(Progress(self.stage, dict(self.done), total, *figures))
 

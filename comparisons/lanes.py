@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
+from statistics import fmean
 
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.endpoints import Endpoints
@@ -21,7 +22,8 @@ AHEAD = 8
 class Lane:
     """The runs that share the same endpoints, and how many of them may be under way.
 
-    `models` are those of each arm; `due` are the runs to come by these, each with its place in the order.
+    `models` are those of each arm; `due` are the runs to come by these, each with its place in the order. `first`
+    is when an arm's first run was through, `took` the seconds of those that were begun after it.
     """
 
     endpoints: tuple[str, ...]
@@ -30,6 +32,23 @@ class Lane:
     due: dict[Models, deque[tuple[int, Planned]]]
     left: int
     done: int = 0
+    first: dict[str, float] = dataclasses.field(default_factory=dict)
+    took: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+
+    def end(self, arm: str, began: float, at: float) -> None:
+        """A run of an arm has ended. Those under way before the arm's first was through say nothing of the others: a
+        model warms up."""
+        self.done, self.left = self.done + 1, self.left - 1
+        if began >= self.first.setdefault(arm, at):
+            self.took.setdefault(arm, []).append(at - began)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """As long as a run of each arm takes on average, so many at once; None before that is known of each."""
+        if len(self.took) < len(self.models):
+            return None
+        mean, under_way = fmean(fmean(runs) for runs in self.took.values()), min(self.slots, self.left)
+        return mean * (self.left - under_way / 2) / self.slots
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -67,9 +86,8 @@ def laid(due: Iterable[Planned], arm_of: Callable[[Planned], Arm], endpoints: En
     return list(lanes.values())
 
 
-def eta(lanes: Iterable[Lane], spent: float) -> float | None:
-    """Seconds until the slowest lane is through, at its pace in the seconds that were spent so far."""
-    open = [lane for lane in lanes if lane.left]
-    if not all(lane.done for lane in open):
-        return None
-    return max((spent * lane.left / lane.done for lane in open), default=None)
+def eta(lanes: Iterable[Lane]) -> float | None:
+    """Seconds until the slowest lane is through; None while that of any lane cannot be told."""
+    left = [lane.seconds_left for lane in lanes if lane.left]
+    known = [seconds for seconds in left if seconds is not None]
+    return max(known) if known and len(known) == len(left) else None
