@@ -13,6 +13,7 @@ from math import ceil, inf
 from typing import Literal
 
 from loopworth.models import prices
+from loopworth.models.local import MOST_OUTPUT as MOST_EMBEDDED
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.effects import MOST_OUTPUT
 from loopworth.runs.usage import Usage, Value
@@ -140,7 +141,8 @@ def model_of(form: spec.Workflow | spec.Body, workflow: spec.Workflow) -> ModelS
 
 
 def replied(form: spec.Workflow | spec.Body, workflow: spec.Workflow, mode: Mode) -> int:
-    most = model_of(form, workflow).max_tokens or MOST_OUTPUT
+    model = model_of(form, workflow)
+    most = model.max_tokens or (MOST_EMBEDDED if model.provider == "local" else MOST_OUTPUT)
     return min(most, REPLY) if mode == "expected" else most
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil, inf
 from statistics import fmean
 from typing import Any
@@ -11,13 +11,15 @@ import msgspec
 
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
-from loopworth.comparisons.estimate import Load
+from loopworth.comparisons.estimate import ITEMS, MAX_CHARS, REPLY, RESULT, TURNS, Load
 from loopworth.comparisons.power import gain_gate, n_fixed
 from loopworth.comparisons.provenance import Source, told
 from loopworth.comparisons.sequential import GATE
 from loopworth.comparisons.stopping import DEARER
 from loopworth.comparisons.trial import Trial
 from loopworth.comparisons.verdict import MIN_GAIN, share
+from loopworth.models.local import MOST_OUTPUT as MOST_EMBEDDED
+from loopworth.runs.effects import MOST_OUTPUT
 from loopworth.runs.usage import Value
 
 POWER, BANK = 0.8, 1.35
@@ -26,6 +28,8 @@ BESIDE = 0.05
 """The share of tasks on which the arms are assumed to differ beside the gain, where nothing is said of it."""
 GAINS = (0.0, 0.2, 0.3, 0.4, 0.5)
 MOST = 1 << 20
+FAR = 5
+"""How many times what is expected the most is worth an advice."""
 
 
 class Needed(Value, frozen=True):
@@ -57,7 +61,8 @@ class Cost(Value, frozen=True):
 
 
 class Outlook(Value, frozen=True):
-    """`settles` is the smallest true gain that this many tasks are likely to settle, None where none is."""
+    """`settles` is the smallest true gain that this many tasks are likely to settle, None where none is; `notes` say
+    how the costs are reckoned."""
 
     tasks: int
     min_gain: float
@@ -69,6 +74,7 @@ class Outlook(Value, frozen=True):
     gates: dict[str, int]
     costs: tuple[Cost, ...]
     words: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def document(self, pilot_usd: float | None = None) -> dict[str, Any]:
         """It as JSON, with where each number is from: what n can show is estimated of an assumed rule."""
@@ -99,7 +105,7 @@ def outlook(comparison: Comparison, pilot: Sequence[Trial] = (), gain: float | N
         costs=tuple(cost(comparison, arm, pilot) for arm in comparison.arms),
         words=(),
     )
-    return Outlook(**{name: getattr(found, name) for name in found.__struct_fields__[:-1]}, words=tuple(words(found)))
+    return msgspec.structs.replace(found, words=tuple(words(found)), notes=tuple(notes(found.costs)))
 
 
 def needed(gain: float, delta: float, error: float, bank: float) -> Needed:
@@ -157,6 +163,31 @@ def scaled(load: Load | None, n: int) -> tuple[float | None, float | None, float
 
 def times(value: float, n: int) -> float:
     return value * n if value and n else 0.0
+
+
+def notes(costs: Sequence[Cost]) -> Iterator[str]:
+    """How the expected and the most are reckoned, and what makes the most less."""
+    asked = [one for one in costs if one.runs and one.worst_tokens]
+    if any(one.source == "assumed" for one in asked):
+        yield (
+            f"assumed: a loop takes half of its turns ({TURNS} where it has no limit), each of which sends all before "
+            f"it; a reply is {REPLY} tokens, a result {RESULT}, a `for_each` is over {ITEMS} items. `--pilot 3` measures."
+        )
+    if asked:
+        yield (
+            "at most: every turn is taken, a reply is as long as `max_tokens` allows (else "
+            f"{MOST_OUTPUT:,} tokens, of the embedded model {MOST_EMBEDDED}), and of each result a model reads "
+            f"`returns.max_chars` (else {MAX_CHARS:,} characters)."
+        )
+    wide = [one for one in asked if (one.worst_tokens or 0.0) > FAR * (one.tokens or 0.0)]
+    if wide:
+        arms = ", ".join(f"{one.arm} ({each(one)})" for one in wide)
+        yield f"`budget: {{tokens: …}}` in the workflow is a lower limit, which every run is held to: {arms}."
+
+
+def each(one: Cost) -> str:
+    most = (one.worst_tokens or 0.0) / one.runs
+    return "no limit now" if most == inf else f"{most:,.0f} tokens a run now"
 
 
 def words(found: Outlook) -> list[str]:

@@ -12,8 +12,8 @@ Phase = Literal["preparing", "running", "rerunning", "controls"]
 
 class Progress(Value, frozen=True):
     """How far a comparison has come. `total` is per arm; `usd` is what is known to be spent, `unpriced` counts the runs
-    whose cost is unknown; `eta` is in seconds, None before the pace of each endpoint can be told. `done` counts the runs of
-    each arm, and of the control that is under way in the phase `controls`."""
+    whose cost is unknown; `eta` is in seconds, None before the pace of each endpoint can be told. `done` counts the
+    runs of each arm, and of the control that is under way in the phase `controls`."""
 
     phase: Phase
     done: dict[str, int]

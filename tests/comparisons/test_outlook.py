@@ -9,6 +9,7 @@ from math import inf
 
 import pytest
 
+from loopworth.comparisons.comparison import load
 from loopworth.comparisons.estimate import Estimate, Load, dearer
 from loopworth.comparisons.outlook import outlook
 from loopworth.comparisons.verdict import Rule
@@ -76,8 +77,6 @@ def test_costs_are_assumed_from_the_files_and_capped_by_budgets(tmp_path: pathli
     """Calls, tokens and dollars of each arm; the comparison's own budget is the most that can be spent."""
     doubles(tmp_path)
     (tmp_path / "guess.yaml").write_text(PRICED, "utf-8")
-    from loopworth.comparisons.comparison import load
-
     given = load(tmp_path / "comparison.yaml")
     free, paid = outlook(given).costs
     assert (free.calls, free.usd, free.source) == (0, 0, "assumed")
@@ -102,6 +101,22 @@ def test_a_loop_costs_more_than_a_question(tmp_path: pathlib.Path) -> None:
     assert not dearer(ask, loop, 1)
     (tmp_path / "loop.yaml").write_text(LOOP.replace("turns: 6", "turns: none, time: 60s"), "utf-8")
     assert estimate(*load_workflow(tmp_path / "loop.yaml")).worst.tokens == inf
+
+
+def test_the_most_that_runs_may_take_is_explained_and_cut(tmp_path: pathlib.Path) -> None:
+    """How it is reckoned, what is assumed, and which key makes it less; which says no more once it stands there."""
+    file = doubles(tmp_path)
+    (tmp_path / "guess.yaml").write_text(LOOP, "utf-8")
+    wide = outlook(load(file))
+    assert [note.partition(":")[0] for note in wide.notes[:2]] == ["assumed", "at most"]
+    most = wide.costs[1].worst_tokens
+    assert most is not None
+    assert f"guess ({most / wide.tasks:,.0f} tokens a run now)" in wide.notes[2]
+    assert "every turn is taken" in " ".join(command("plan", file).stdout.split())
+    (tmp_path / "guess.yaml").write_text(LOOP.replace("turns: 6", "turns: 6, tokens: 900"), "utf-8")
+    held = outlook(load(file))
+    assert held.costs[1].worst_tokens == 900 * held.tasks
+    assert len(held.notes) == 2
 
 
 def test_the_command_prints_it_and_spends_nothing(tmp_path: pathlib.Path) -> None:
