@@ -12,6 +12,7 @@ import typer
 from loopworth.cli.interruption import finish
 from loopworth.cli.status import DONE, INTERRUPTED
 from loopworth.cli.terminal import output, shown, write_json
+from loopworth.runs.figures import NOT_BILLED, cost
 
 if TYPE_CHECKING:
     from loopworth.comparisons.comparison import Comparison
@@ -68,8 +69,18 @@ def tell(found: Outlook, as_json: bool, pilot: Result | None = None) -> None:
         console.print(shown(text))
     console.print(tasks_table(found))
     console.print(costs_table(found))
+    for note in found.notes:
+        console.print(shown(note))
     if pilot is not None:
-        console.print(shown(f"the pilot of {len(pilot.final)} runs cost ${pilot.usd:.4g}"))
+        console.print(shown(pilot_cost(pilot)))
+
+
+def pilot_cost(pilot: Result) -> str:
+    """What the runs of a pilot cost."""
+    said, unknown = f"the pilot of {len(pilot.final)} runs", sum(one.spent.usd is None for one in pilot.runs)
+    if unknown:
+        return f"{said} cost {f'${pilot.usd:.4g}, and ' if pilot.usd else ''}what is unknown of {unknown} of them"
+    return f"{said} cost ${pilot.usd:.4g}" if pilot.usd else f"{said} was {NOT_BILLED}"
 
 
 def tasks_table(found: Outlook) -> object:
@@ -97,7 +108,7 @@ def number(value: float | None) -> str:
 
 
 def dollars(usd: float | None) -> str:
-    return "unknown" if usd is None else "no limit" if usd == inf else f"${usd:,.4g}"
+    return "no limit" if usd == inf else cost(usd, "${:,.4g}".format)
 
 
 def most(one: Cost) -> str:
