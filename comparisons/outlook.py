@@ -171,7 +171,7 @@ def notes(costs: Sequence[Cost]) -> Iterator[str]:
     if any(one.source == "assumed" for one in asked):
         yield (
             f"assumed: a loop takes half of its turns ({TURNS} where it has no limit), each of which sends all before "
-            f"it; a reply is {REPLY} tokens, a result {RESULT}, a `for_each` is over {ITEMS} items. `--pilot 3` measures."
+            f"it; a reply is {REPLY} tokens, a result {RESULT}, a `for_each` has {ITEMS} items. `--pilot 3` measures."
         )
     if asked:
         yield (
