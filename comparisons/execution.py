@@ -4,39 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import time
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
-from functools import partial
 
-import msgspec
-
-from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.control_phase import Phase, carried, wanted
 from loopworth.comparisons.controls import Controlled
 from loopworth.comparisons.crew import Crew
-from loopworth.comparisons.endpoints import Endpoints, Open
-from loopworth.comparisons.faults import Faults
-from loopworth.comparisons.judge import LABELS, PLACE, UNREACHED, Label, ruling_in
+from loopworth.comparisons.endpoints import Open
+from loopworth.comparisons.judge import LABELS, PLACE, UNREACHED, Label
 from loopworth.comparisons.keeper import Keeper, unasked
 from loopworth.comparisons.lanes import Lane, eta, laid
+from loopworth.comparisons.maker import Maker
 from loopworth.comparisons.outlay import Outlay
 from loopworth.comparisons.progress import Phase as Stage
 from loopworth.comparisons.progress import Progress
 from loopworth.comparisons.repeats import Alike, missing
 from loopworth.comparisons.result import Result, believed, label_runs, settled
 from loopworth.comparisons.schedule import Planned, plan
-from loopworth.comparisons.scores import Score
 from loopworth.comparisons.stopping import Stopping
-from loopworth.comparisons.tasks import Task
-from loopworth.comparisons.trial import Left, Trial, left_by, scored, tried
+from loopworth.comparisons.trial import Trial, tried
 from loopworth.models import open_model
-from loopworth.runs.outcome import Diverged, Fenced, Outcome
-from loopworth.workflows.compile import Compiled
+from loopworth.runs.outcome import Outcome
 
 GRACE = 1.0
 """Seconds that runs in flight get to end when a comparison is cut short."""
@@ -54,7 +45,7 @@ class Halted(Exception):
 
 
 class Execution:
-    """A comparison under way. `control` is the control whose runs are made, once the verdict is known."""
+    """A comparison under way: which runs are due, who makes them, what they came to so far, and when it is over."""
 
     def __init__(
         self,
@@ -66,46 +57,31 @@ class Execution:
         crew: Crew | None = None,
     ) -> None:
         self.comparison, self.watch, self.keep, self.keeper, self.crew = comparison, watch, keep, keeper, crew
-        self.arms = {arm.name: arm for arm in comparison.arms}
-        self.tasks = {task.id: task for task in comparison.tasks}
+        self.maker = Maker(comparison, open, keeper, keep)
+        self.arms = self.maker.arms
         self.order = plan(comparison, tuple(self.arms), comparison.repeats)
         self.stopping = Stopping(comparison) if comparison.early else None
         self.alike = self.stopping.alike if self.stopping is not None else Alike(comparison)
-        self.endpoints = Endpoints(open, comparison.models)
         self.news = asyncio.Event()
         self.trials: list[Trial] = []
-        self.left: dict[Planned, Left] = {}
-        self.control: Phase | None = None
         self.of_controls: dict[Planned, Trial] = {}
         self.labels: list[Trial] = []
-        self.flying: dict[Planned, tuple[int, float]] = {}
         self.lanes: list[Lane] = []
         self.answered: set[str] = set()
         self.failures = Counter[str]()
         self.done = dict.fromkeys(self.arms, 0)
         self.outlay = Outlay()
         self.stopped, self.endpoint_failed, self.over = "", False, False
-        self.began, self.start = datetime.now(UTC), time.monotonic()
+        self.began = datetime.now(UTC)
         self.stage: Stage = "preparing"
 
     # -- before and after the clocks ----------------------------------------------------------------------------------
 
     async def prepare(self) -> None:
         """Open all models, and take up what an earlier part of the comparison made."""
-        if self.comparison.own_score is not None:
-            self.comparison.own_score.open()
-        readying = "" if self.keeper.replayed else "making {} ready"
-        await self.endpoints.prepare(lambda name: self.tell(note=readying.format(name)))
-        self.start = time.monotonic() - max((trial.began + trial.seconds for trial in self.keeper.made), default=0.0)
-        self.left.update(self.keeper.left)
+        await self.maker.prepare(lambda note: self.tell(note=note))
         for trial in self.keeper.made:
             self.take(trial)
-
-    async def close(self) -> None:
-        """Close all models, and end the process of a score of the user's own."""
-        if self.comparison.own_score is not None:
-            self.comparison.own_score.close()
-        await self.endpoints.close()
 
     def result(self, interrupted: bool) -> Result:
         """What the arms came to, with the verdict if all of them were run."""
@@ -114,8 +90,8 @@ class Execution:
             order=self.order,
             trials=tuple(self.trials),
             began=self.began.isoformat(timespec="seconds"),
-            seconds=self.elapsed(),
-            prepared=self.endpoints.prepared,
+            seconds=self.maker.elapsed(),
+            prepared=self.maker.endpoints.prepared,
             interrupted=interrupted,
             stopped=self.stopped,
             endpoint_failed=self.endpoint_failed,
@@ -130,9 +106,6 @@ class Execution:
         if self.stopping is not None:
             return believed(self.stopping.concluded(result))
         return believed(dataclasses.replace(result, verdict=settled(self.comparison, result.final)))
-
-    def elapsed(self) -> float:
-        return time.monotonic() - self.start
 
     # -- the arms, then the controls ----------------------------------------------------------------------------------
 
@@ -155,18 +128,13 @@ class Execution:
         judge = self.comparison.panel
         if judge is None:
             return
-        slots = asyncio.Semaphore(self.endpoints.slots((self.endpoints.models[judge.model.key].endpoint,)))
+        slots = asyncio.Semaphore(self.maker.endpoints.slots((self.maker.endpoints.models[judge.model.key].endpoint,)))
 
         async def one(planned: Planned, label: Label) -> None:
             async with slots:
                 if self.spent_out():
                     return
-                workflow, began = judge.of_label(label), self.elapsed()
-                arm = Arm(LABELS, workflow)
-                outside = lambda records: self.endpoints.world(arm, None, 0, records)
-                outcome = await self.keeper.run((planned, 0), workflow, {}, outside)
-            trial = tried(planned, outcome, ruling_in(outcome).score, began=began, keep=self.keep)
-            self.keeper.keep(trial, outcome)
+                trial = await self.maker.label(planned, label)
             self.take(trial)
             with suppress(Halted):  # what is under way is let finish
                 self.give_up(trial, ())
@@ -183,7 +151,7 @@ class Execution:
         """
         found, why = list[Controlled](), ""
         for control in wanted(result):
-            phase = self.control = Phase(result, control, self.left)
+            phase = self.maker.control = Phase(result, control, self.maker.left)
             self.done, interrupted = {control.name: sum(one in self.of_controls for one in phase.order)}, False
             try:
                 await self.through(self.keeper.due(phase.order, 0), 0, "controls")
@@ -196,7 +164,7 @@ class Execution:
                 break
         whole = found[:-1] if why else found
         return dataclasses.replace(
-            result, controls=tuple(found), verdict=carried(result, whole), seconds=self.elapsed()
+            result, controls=tuple(found), verdict=carried(result, whole), seconds=self.maker.elapsed()
         )
 
     # -- the runs -----------------------------------------------------------------------------------------------------
@@ -204,9 +172,9 @@ class Execution:
     async def through(self, due: Iterable[Planned], attempt: int, stage: Stage) -> None:
         """Make these runs, each lane in their order; whatever ends this early ends all that is in flight."""
         self.stage = stage
-        if self.crew is not None and self.control is None:
+        if self.crew is not None and self.maker.control is None:
             due = await self.elsewhere(self.crew, list(due), attempt)
-        self.lanes = laid(due, lambda planned: self.contender(planned.arm), self.endpoints)
+        self.lanes = laid(due, lambda planned: self.maker.contender(planned.arm), self.maker.endpoints)
         workers = [
             asyncio.ensure_future(self.work(lane, attempt))
             for lane in self.lanes
@@ -232,7 +200,7 @@ class Execution:
             worker.cancel()
         await asyncio.wait(late, timeout=GRACE)
         self.over = True
-        for planned, (attempt, began) in list(self.flying.items()):
+        for planned, (attempt, began) in list(self.maker.flying.items()):
             stuck = Outcome(None, "cancelled", "did not end when the comparison was cut short")
             self.take(tried(planned, stuck, None, attempt=attempt, began=began, keep=self.keep))
 
@@ -241,7 +209,7 @@ class Execution:
         while (planned := await self.next(lane, attempt)) is not None:
             if self.spent_out():
                 return
-            trial = await self.trial(planned, attempt)
+            trial = await self.maker.make(planned, attempt)
             if self.over:
                 return
             self.take(trial, lane)
@@ -256,9 +224,9 @@ class Execution:
         while not self.spent_out() and (wave := self.wave(crew, theirs, attempt)):
             async with aclosing(crew.made([(one, attempt) for one in wave])) as made:
                 async for trial, left in made:
-                    self.left.setdefault(trial.planned, left)
+                    self.maker.left.setdefault(trial.planned, left)
                     self.take(trial)
-                    self.give_up(trial, self.endpoints.of(self.arms[trial.arm]))
+                    self.give_up(trial, self.maker.endpoints.of(self.arms[trial.arm]))
                     if self.spent_out() or (self.stopping is not None and self.stopping.over):
                         break
             done = {(trial.planned, trial.attempt) for trial in self.trials}
@@ -281,32 +249,20 @@ class Execution:
 
     def due(self) -> list[Planned]:
         """The runs to make, and those to take from a log, which may lack some."""
-        makes = {one for one in self.order if self.makes(one)}
+        makes = {one for one in self.order if self.maker.makes(one)}
         due = set(self.keeper.due([one for one in self.order if one in makes], 0))
-        return [one for one in self.order if one in due or (one not in makes and self.logged(one))]
-
-    def logged(self, planned: Planned) -> bool:
-        """Whether it is a run that a log has."""
-        return (planned.task, planned.repeat) in (self.arms[planned.arm].log or ())
-
-    def makes(self, planned: Planned) -> bool:
-        """Whether something is to be run: of a log, where a judge is to be asked about what it has."""
-        log, panel = self.contender(planned.arm).log, self.comparison.panel
-        if log is None:
-            return True
-        found = log.get((planned.task, planned.repeat))
-        return found is not None and panel is not None and panel.wants(found, self.tasks[planned.task].expected)
+        return [one for one in self.order if one in due or (one not in makes and self.maker.logged(one))]
 
     async def next(self, lane: Lane, attempt: int) -> Planned | None:
         """The lane's next run. Where the comparison stops early, it waits for what it must know of other lanes."""
-        if self.stopping is None or attempt or self.control is not None or self.keeper.replayed:
+        if self.stopping is None or attempt or self.maker.control is not None or self.keeper.replayed:
             return self.following(lane)
         width = {arm: lane.ahead for lane in self.lanes for arm in lane.arms}
         while not self.stopping.over and not self.stopped:
             if (planned := self.stopping.due({arm: width[arm] for arm in lane.arms})) is not None:
                 self.stopping.start(planned)
                 return planned
-            if not self.flying and self.stopping.due(width) is None:
+            if not self.maker.flying and self.stopping.due(width) is None:
                 return None
             self.news.clear()
             await self.news.wait()
@@ -314,85 +270,17 @@ class Execution:
 
     def following(self, lane: Lane) -> Planned | None:
         """The next in order, past repeats that would come out the same; a replay takes what was recorded."""
-        while (planned := lane.next(self.flying)) is not None:
+        while (planned := lane.next(self.maker.flying)) is not None:
             if self.keeper.replayed or not self.alike.skips(planned):
                 return planned
             lane.left -= 1
         return None
 
-    def contender(self, name: str) -> Arm:
-        """The arm that is run under this name: itself, or the one that the control runs."""
-        if self.control is not None and name not in self.arms:
-            return self.control.arm
-        return self.arms[name]
-
-    def workflow(self, planned: Planned) -> Compiled:
-        if self.control is not None and planned.arm not in self.arms:
-            return self.control.workflow(planned.task)
-        return self.arms[planned.arm].workflow
-
-    async def trial(self, planned: Planned, attempt: int) -> Trial:
-        """One run and its score. A bug of ours, here too, is this trial's end and not the comparison's."""
-        task, began = self.tasks[planned.task], self.elapsed()
-        self.flying[planned] = (attempt, began)
-        outcome, score, harmful = Outcome(), None, None
-        try:
-            outcome = await self.run(planned, attempt, task)
-            score = await self.score(task, outcome)
-            harmful = self.comparison.harmful(task, outcome)
-        except Exception as bug:
-            if isinstance(bug, Fenced) or (isinstance(bug, Diverged) and self.keeper.replayed):
-                raise
-            note, score = f"{type(bug).__name__}: {bug}", None
-            told = traceback.format_exc()
-            outcome = msgspec.structs.replace(outcome, exit="harness_error", note=note, traceback=told)
-        if not planned.repeat or planned.arm not in self.arms:
-            self.left[planned] = left_by(planned, outcome)
-        trace = self.comparison.trace(task, outcome)
-        trial = tried(
-            planned, outcome, score, attempt=attempt, began=began, harmful=harmful, keep=self.keep, trace=trace
-        )
-        trial = self.as_logged(trial)
-        self.keeper.keep(trial, outcome)
-        return trial
-
-    def as_logged(self, trial: Trial) -> Trial:
-        """The trial of a log has the times that were logged, whatever its judge took."""
-        if (log := self.contender(trial.arm).log) is None:
-            return trial
-        found = log[trial.task, trial.repeat]
-        return msgspec.structs.replace(trial, latency=found.latency, seconds=found.seconds)
-
-    async def run(self, planned: Planned, attempt: int, task: Task) -> Outcome:
-        arm = self.contender(planned.arm)
-        if arm.log is not None and not self.makes(planned):
-            return arm.log[planned.task, planned.repeat]
-        choice = task.approve or self.comparison.approvals
-        faults = Faults(self.comparison.faults, self.comparison.seed, planned.task, planned.repeat)
-        workflow = self.judged(planned, task)
-        asked = dataclasses.replace(arm, workflow=workflow)
-        outside = lambda records: self.endpoints.world(asked, choice, planned.repeat, records, faults)
-        return await self.keeper.run((planned, attempt), workflow, arm.given(task), outside)
-
-    def judged(self, planned: Planned, task: Task) -> Compiled:
-        """What is run: the workflow, or what was logged of it, and then the judge where there is one."""
-        arm, panel = self.contender(planned.arm), self.comparison.panel
-        if arm.log is not None and panel is not None:
-            return panel.of_kept(arm.name, arm.log[planned.task, planned.repeat], task.fields, task.expected)
-        return self.comparison.judged(self.workflow(planned), task)
-
-    async def score(self, task: Task, outcome: Outcome) -> Score | None:
-        """What a run scored; a function of the user's own, which may take its time, does not hold up the others."""
-        judge = partial(self.comparison.judge, task)
-        if self.comparison.own_score is None:
-            return scored(outcome, judge)
-        return await asyncio.to_thread(scored, outcome, judge)
-
     # -- what came of them --------------------------------------------------------------------------------------------
 
     def take(self, trial: Trial, lane: Lane | None = None) -> None:
         """Keep a trial and tell the watcher."""
-        self.flying.pop(trial.planned, None)
+        self.maker.flying.pop(trial.planned, None)
         if trial.arm in self.arms:
             self.take_of_arm(trial)
         elif trial.arm == LABELS:
@@ -402,9 +290,9 @@ class Execution:
         self.news.set()
         self.outlay.add(trial)
         if lane is not None:
-            lane.end(trial.arm, trial.began, self.elapsed())
-        if self.control is not None:
-            self.done[self.control.control.name] += 1
+            lane.end(trial.arm, trial.began, self.maker.elapsed())
+        if (control := self.maker.control) is not None:
+            self.done[control.control.name] += 1
         self.tell(trial)
 
     def take_of_arm(self, trial: Trial) -> None:
@@ -442,7 +330,7 @@ class Execution:
             return False
         if trouble := self.keeper.trouble():
             self.stopped, self.endpoint_failed = f"no more runs can be kept: {trouble}", True
-        self.stopped = self.outlay.over(self.comparison.limits, self.elapsed()) or self.stopped
+        self.stopped = self.outlay.over(self.comparison.limits, self.maker.elapsed()) or self.stopped
         if self.stopped:
             self.news.set()
         return bool(self.stopped)
@@ -460,9 +348,10 @@ class Execution:
 
     def tell(self, last: Trial | None = None, note: str = "") -> None:
         if self.watch is not None:
-            total = len(self.control.order) if self.control is not None else len(self.order) // max(1, len(self.arms))
+            control = self.maker.control
+            total = len(self.order) // max(1, len(self.arms)) if control is None else len(control.order)
             left = eta(self.lanes)
-            figures = (self.outlay.usd, self.outlay.unpriced, self.elapsed(), left, last, note)
+            figures = (self.outlay.usd, self.outlay.unpriced, self.maker.elapsed(), left, last, note)
             self.watch(Progress(self.stage, dict(self.done), total, *figures))
 
 
@@ -503,7 +392,7 @@ async def compare(
     except Halted:
         pass  # `stopped` says why
     finally:
-        await run.close()
+        await run.maker.close()
     if result is None:
         result = run.result(interrupted)
     elif interrupted:

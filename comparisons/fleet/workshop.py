@@ -11,9 +11,9 @@ from typing import Any
 
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.endpoints import Open
-from loopworth.comparisons.execution import Execution
 from loopworth.comparisons.fleet.chunk import Chunk, Ordered
 from loopworth.comparisons.keeper import UNFINISHED, Due, Keeper, Outside, entry, place
+from loopworth.comparisons.maker import Maker
 from loopworth.comparisons.trial import Trial
 from loopworth.models import open_model
 from loopworth.runs.journal import MemoryJournal
@@ -58,20 +58,20 @@ class Hand(Keeper):
 class Bench:
     """One comparison as this worker has it: its files checked, its models open."""
 
-    def __init__(self, execution: Execution, hand: Hand) -> None:
-        self.execution, self.hand = execution, hand
+    def __init__(self, maker: Maker, hand: Hand) -> None:
+        self.maker, self.hand = maker, hand
 
     async def make(self, chunk: Chunk, one: Ordered) -> None:
         """A run, unless it was called off."""
         due = (one.planned, one.attempt)
         self.hand.runs[due] = chunk.run(one)
         try:
-            await self.execution.trial(*due)
+            await self.maker.make(*due)
         finally:
             for found in (self.hand.runs, self.hand.under_way):
                 found.pop(due, None)
-            self.execution.left.pop(one.planned, None)
-            self.execution.flying.pop(one.planned, None)
+            self.maker.left.pop(one.planned, None)
+            self.maker.flying.pop(one.planned, None)
 
 
 class Workshop:
@@ -132,11 +132,11 @@ class Workshop:
     async def set_up(self, chunk: Chunk) -> Bench:
         comparison = self.loaded(chunk)
         hand = Hand(self.store, chunk, place(comparison))
-        execution = Execution(comparison, None, False, self.open, hand)
-        await execution.prepare()
+        maker = Maker(comparison, self.open, hand, keep=False)
+        await maker.prepare(lambda _: None)
         began = (datetime.now(UTC) - datetime.fromisoformat(chunk.began)).total_seconds()
-        execution.start = time.monotonic() - began
-        return Bench(execution, hand)
+        maker.start = time.monotonic() - began
+        return Bench(maker, hand)
 
     def loaded(self, chunk: Chunk) -> Comparison:
         """The comparison as it is here. Raises Refused where it is not what was sent."""
@@ -160,9 +160,9 @@ class Workshop:
         for key, task in list(self.benches.items()):
             if not self.used[key] and task.done() and not task.cancelled() and not task.exception():
                 del self.benches[key], self.used[key]
-                await task.result().execution.close()
+                await task.result().maker.close()
 
     async def close(self) -> None:
         for task in self.benches.values():
             if task.done() and not task.cancelled() and not task.exception():
-                await task.result().execution.close()
+                await task.result().maker.close()
