@@ -1,9 +1,9 @@
 # The front door for chores, in the environment that is active. Each stands in .ci/chore; `make ci` is what CI runs.
-.PHONY: all lint types tests coverage wheel bench ci clean
+.PHONY: all lint types tests coverage wheel reference bench ci clean
 
 all: lint types tests
 
-lint types tests coverage wheel bench:
+lint types tests coverage wheel reference bench:
 	@.ci/chore $@
 
 ci:

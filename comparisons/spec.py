@@ -9,7 +9,7 @@ from pydantic import Field, GetJsonSchemaHandler
 
 from loopworth.comparisons.scores import JUDGE, NAMES, schemas
 from loopworth.workflows.faults import Fault
-from loopworth.workflows.form import Builder, Form, Kind, Words
+from loopworth.workflows.form import Builder, Form, Kind, Unset, Words
 from loopworth.workflows.spec import (
     VERSION,
     Catalogue,
@@ -47,9 +47,13 @@ class Tasks(Form):
 
     title: ClassVar[str] = "in `tasks`"
     file: Text
+    """JSONL, CSV or YAML, beside this file."""
     rename: dict[str, Text] = Field(default_factory=dict)
-    where: Expression | None = None
-    limit: Count | None = None
+    """A column of the file: what it is here."""
+    where: Annotated[Expression | None, Unset("all")] = None
+    """An expression over the columns: which tasks count."""
+    limit: Annotated[Count | None, Unset("all")] = None
+    """The first so many of those."""
 
 
 class Arm(Form):
@@ -57,13 +61,21 @@ class Arm(Form):
 
     title: ClassVar[str] = "in an arm"
     workflow: Text | None = None
+    """A workflow's file."""
     python: Text | None = None
+    """`module:function` of your own; it gets the columns of the task that its parameters name."""
     command: list[Text] | None = None
+    """A program of your own and its arguments; the task comes as JSON on its standard input."""
     log: Text | None = None
+    """A log of runs that were made elsewhere."""
     control: Literal["pasted", "no_tools", "shuffled", "retry"] | None = None
+    """A control made of another arm; it never wins."""
     of: Text | None = None
-    timeout: Duration | None = None
+    """With `control`: the arm that it is made of."""
+    timeout: Annotated[Duration | None, Unset("300s")] = None
+    """With `python` and `command`: for one run."""
     change: Changes = Field(default_factory=dict)
+    """Keys of the workflow by dotted path, each with what stands there instead; null removes."""
 
     SOURCES: ClassVar[tuple[str, ...]] = ("workflow", "python", "command", "log", "control")
 
@@ -88,9 +100,12 @@ class Judge(Form):
     """An LLM judge as the score: what `score: {judge: …}` holds."""
 
     title: ClassVar[str] = "in `judge`"
-    model: ModelSpec = Field(description="model: provider/name")
-    rubric: Text | None = None
+    model: ModelSpec
+    """The model that judges."""
+    rubric: Annotated[Text | None, Unset("the same meaning passes")] = None
+    """What makes an answer right."""
     labels: Text | None = None
+    """Rows whose verdict a person gave; the judge is held against them."""
 
 
 class Injected(Form):
@@ -98,10 +113,15 @@ class Injected(Form):
 
     title: ClassVar[str] = "in `faults`"
     error: Text | None = None
+    """The call fails with this text."""
     value: Any = None
+    """The call returns this value."""
     delay: Duration | None = None
-    rate: Annotated[float, Field(gt=0, le=1)] | None = None
+    """The call takes so much longer."""
+    rate: Annotated[Annotated[float, Field(gt=0, le=1)] | None, Unset("every call")] = None
+    """The share of calls, drawn by the seed."""
     at_: Count | None = Field(default=None, alias="at")
+    """The n-th call of the tool in a run, and no other."""
 
     def rules(self) -> Iterator[Fault]:
         if not {"error", "value", "delay"} & self.given:
@@ -116,27 +136,42 @@ class Decide(Form):
     """What an arm must show. Gains and rates are shares, money is in US dollars, `max_p95` in seconds."""
 
     title: ClassVar[str] = "in `decide`"
-    min_gain: Annotated[float, Field(gt=0, lt=1)] | None = None
+    min_gain: Annotated[Annotated[float, Field(gt=0, lt=1)] | None, Unset("from the prices below, else 0.10")] = None
+    """The smallest gain in accuracy worth having."""
     error: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
-    not_worse_by: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """The chance of any wrong verdict in the comparison."""
+    not_worse_by: Annotated[Annotated[float, Field(gt=0, lt=1)] | None, Unset("half of `min_gain`")] = None
+    """How much worse still counts as not worse, where an arm is cheaper."""
     correct_is_worth_usd: Number | None = None
+    """What a right answer is worth."""
     wrong_costs_usd: Number | None = None
+    """What a wrong one costs."""
     second_costs_usd: Number | None = None
-    max_cost_ratio: Annotated[float, Field(gt=0)] | None = None
-    max_p95: Duration | None = None
+    """What a second of waiting costs."""
+    max_cost_ratio: Annotated[Annotated[float, Field(gt=0)] | None, Unset("no limit")] = None
+    """An arm may cost at most so many times the holder."""
+    max_p95: Annotated[Duration | None, Unset("no limit")] = None
+    """95 % of an arm's runs must be this fast."""
     harm: Expression | None = None
+    """What counts as harm: an expression over `answer`, `calls` and `task`."""
     max_harm: Share | None = None
+    """The share of harmful runs that an arm must be shown to stay under."""
     cluster: Text | None = None
+    """A column: tasks of the same value are not independent."""
     accept: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """The report names the first level of `group_by` whose accuracy has a lower limit under this."""
 
 
 class Spend(Form):
     """The comparison's own limits: `usd` in US dollars, `time` in seconds."""
 
     title: ClassVar[str] = "in the comparison's `budget`"
-    usd: Annotated[float, Field(gt=0)] | None = None
-    tokens: Count | None = None
-    time: Duration | None = None
+    usd: Annotated[Annotated[float, Field(gt=0)] | None, Unset("no limit")] = None
+    """US dollars."""
+    tokens: Annotated[Count | None, Unset("no limit")] = None
+    """Input and output tokens."""
+    time: Annotated[Duration | None, Unset("no limit")] = None
+    """Time on the clock."""
 
 
 class Comparison(Form):
@@ -144,21 +179,37 @@ class Comparison(Form):
 
     title: ClassVar[str] = "in a comparison"
     loopworth: int = VERSION
+    """The version of the language."""
     comparison: Text
+    """The comparison's name."""
     tasks: Text | Tasks
+    """The tasks' file, or the file and which of its tasks count."""
     score: ScoreText = Field(default_factory=str)
+    """What makes an answer right: a [score](scores.md), or one with its options."""
     arms: Annotated[dict[Name, Arm], Words("a mapping of arm names")]
+    """The contenders, the simplest first: the first holds the place."""
     change: Changes = Field(default_factory=dict)
+    """As an arm's `change`, for every arm that has the key."""
     tools: Text | Catalogue | None = None
-    writes: Literal["allowed"] | None = None
-    approvals: Literal["approve", "reject"] | None = None
+    """Stand-ins for tools that write: the same names, other implementations."""
+    writes: Annotated[Literal["allowed"] | None, Unset("an arm that may write is a fault")] = None
+    """`allowed`: arms may write, once for every task."""
+    approvals: Annotated[Literal["approve", "reject"] | None, Unset("a gate that no task answers is a fault")] = None
+    """How every gate is answered, where no task says."""
     group_by: Text | None = None
+    """A column: the figures are shown for each of its levels."""
     repeats: Count = 1
+    """Runs of each arm on each task."""
     faults: dict[ToolName, Injected] = Field(default_factory=dict)
+    """For a tool, failures that are put into its calls."""
     decide: Decide | None = None
+    """What an arm must show to win."""
     stop_early: bool = False
+    """Stop once the verdict is certain, by a rule that allows for looking."""
     budget: Spend | None = None
+    """The limits of the comparison as a whole."""
     seed: int = 0
+    """Of the order, of every run, and of what is drawn."""
 
 
 def judge_form(form: Comparison) -> tuple[Judge, list[Fault]]:

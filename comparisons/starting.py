@@ -51,7 +51,7 @@ tools:
     python: "desk:record"
     effect: read                # read, write or irreversible: a claim that gates and comparisons rely on
     allow: {code: {pattern: '[A-Z]-[0-9]{3}'}}     # whatever the model was told to do, it looks up orders alone
-    inline: true
+    inline: true                # quick, and only computes: no thread of its own
 """
 CLOSING = """\
   close: {{python: "desk:close", effect: {effect}, timeout: 10s}}

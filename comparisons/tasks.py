@@ -21,7 +21,14 @@ from loopworth.runs.usage import Value
 from loopworth.workflows.document import parse, spelled
 from loopworth.workflows.faults import Fault, WorkflowFault, nearest, suggestion
 
-RESERVED = ("id", "expected", "expected_route", "approve")
+COLUMNS: dict[str, tuple[str, str, str]] = {
+    "id": ("text, or number", "its number, from 1", "What the task is known by; no two have the same."),
+    "expected": ("any value", "needed, without `expected_route`", "What the answer is compared with."),
+    "expected_route": ("text", "—", "The label that a router should choose."),
+    "approve": ("`approve` or `reject`", "the comparison's `approvals`", "How every gate of its runs is answered."),
+}
+"""The columns of a task file that have a meaning of their own: what each holds, what holds without it, what it is."""
+RESERVED = tuple(COLUMNS)
 ONE_OBJECT = 'write one JSON object a line: {"id": 1, "question": "…", "expected": "…"}'
 
 
@@ -84,9 +91,7 @@ def read(path: Path | str, rename: Mapping[str, str] | None = None) -> tuple[Tas
     return tasks
 
 
-def read_with_faults(
-    path: Path | str, rename: Mapping[str, str] | None = None
-) -> tuple[tuple[Task, ...], list[Fault]]:
+def read_with_faults(path: Path | str, rename: Mapping[str, str] | None = None) -> tuple[tuple[Task, ...], list[Fault]]:
     """The tasks of a file, and what is wrong with them: none where the file itself could not be read whole."""
     table = table_of(Path(path), str(path))
     whole = not table.faults

@@ -45,6 +45,13 @@ class Later:
 
 
 @dataclass(frozen=True)
+class Unset:
+    """What holds where a key is left out, in words."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Spotted:
     """Where one field of a form stands: a document, and the path in it."""
 
@@ -88,7 +95,9 @@ NOWHERE = Spotted(Document("", None, []), ())
 class Form(BaseModel):
     """A mapping of the language. Unknown keys are faults; `at(key)` says where a key's value stands."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True, protected_namespaces=())
+    model_config = ConfigDict(
+        extra="forbid", populate_by_name=True, protected_namespaces=(), use_attribute_docstrings=True
+    )
     title: ClassVar[str] = "here"
     elsewhere: ClassVar[Mapping[str, str]] = {}
 

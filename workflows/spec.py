@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, WithJs
 
 from loopworth.workflows.document import Document
 from loopworth.workflows.faults import Fault
-from loopworth.workflows.form import Form, Kind, Later, Words
+from loopworth.workflows.form import Form, Kind, Later, Unset, Words
 from loopworth.workflows.types import Type, parse_type
 
 LONGEST = 876_000 * 3600.0
@@ -82,6 +82,7 @@ class FileText(Form):
 
     title: ClassVar[str] = "in a `{file: …}`"
     file: Text
+    """A file beside this one, whose text it is."""
     _text: str | None = PrivateAttr(default=None)
     _document: Document | None = PrivateAttr(default=None)
 
@@ -96,7 +97,9 @@ class ChatMessage(Form):
 
     title: ClassVar[str] = "in a message"
     role: Literal["system", "user", "assistant"]
+    """Who says it."""
     content: Template
+    """A text with templates, or a list of content parts (`{type: text, …}`, `{type: image_url, …}`)."""
 
 
 Prompt = Annotated[str, Kind("prompt"), Words("a text", spelled=True)] | FileText | list[ChatMessage]
@@ -106,7 +109,9 @@ class Secret(Form):
     """A secret, by the name of the environment variable that holds it."""
 
     title: ClassVar[str] = "in a secret"
+    instead: ClassVar[str] = "write the name of the variable that holds it, as {env: OPENAI_API_KEY}"
     env: Text
+    """The environment variable that holds it."""
 
 
 class Price(Form):
@@ -114,9 +119,13 @@ class Price(Form):
 
     title: ClassVar[str] = "in `price`"
     from_: Day | None = Field(default=None, alias="from")
+    """The day that it begins, for a list of prices."""
     input: Number | None = None
+    """Of input tokens."""
     cached_input: Number | None = None
+    """Of input that is read from a cache."""
     output: Number | None = None
+    """Of output tokens, reasoning among them."""
 
 
 PARAMETERS = (
@@ -132,21 +141,36 @@ class ModelForm(Form):
 
     title: ClassVar[str] = "in `model`"
     elsewhere: ClassVar[dict[str, str]] = {name: f"write `extra: {{{name}: …}}`" for name in PARAMETERS}
-    name: Text = Field(description="provider/name, such as ollama/qwen3.5:9b")
-    base_url: Text | None = None
-    api_key: Secret | None = None
-    temperature: Annotated[float, Field(ge=0)] | None = None
+    name: Text
+    """provider/name, such as ollama/qwen3.5:9b."""
+    base_url: Annotated[Text | None, Unset("the provider's")] = None
+    """Where the endpoint is: up to what stands before `/chat/completions`."""
+    api_key: Annotated[Secret | None, Unset("the provider's variable")] = None
+    """The variable that holds the endpoint's key; never the key itself."""
+    temperature: Annotated[Annotated[float, Field(ge=0)] | None, Unset("the endpoint's")] = None
+    """As the endpoint takes it."""
     seed: int | None = None
-    max_tokens: Count | None = None
-    timeout: Duration | None = None
-    retries: Annotated[int, Field(ge=0)] | None = None
-    price: Price | list[Price] | None = None
-    dialect: Literal["openai", "ollama", "anthropic"] | None = None
+    """Each call's own seed is made of it and of its place in the run."""
+    max_tokens: Annotated[Count | None, Unset("2,048; an embedded model stops at 512")] = None
+    """The most output tokens of one reply."""
+    timeout: Annotated[Duration | None, Unset("300s")] = None
+    """For one attempt; while a reply streams, between two events."""
+    retries: Annotated[Annotated[int, Field(ge=0)] | None, Unset("4")] = None
+    """Further attempts where the endpoint is busy or fails."""
+    price: Annotated[Price | list[Price] | None, Unset("as the price tables say")] = None
+    """US dollars per million tokens, where the price tables have none or another."""
+    dialect: Annotated[Literal["openai", "ollama", "anthropic"] | None, Unset("the provider's")] = None
+    """The wire format of an endpoint that speaks another than its provider's."""
     file: Text | None = None
+    """The GGUF file of `local/custom`."""
     extra: Annotated[dict[str, Any], Kind("arguments"), Words("a mapping")] = Field(default_factory=dict)
-    concurrency: Count | None = None
-    requests_per_minute: Count | None = None
+    """Added to every request, as `{reasoning_effort: low}` or `{cache_prompt: true}`; null leaves a key of ours out."""
+    concurrency: Annotated[Count | None, Unset("the provider's, 8 for most")] = None
+    """Calls under way at once, over all models of the endpoint."""
+    requests_per_minute: Annotated[Count | None, Unset("no bound")] = None
+    """Calls begun in a minute, evenly, over all models of the endpoint."""
     replies: list[Any] | dict[str, Any] | None = None
+    """The replies of a `scripted` model: a list, or a list per step id."""
 
 
 ModelName = Annotated[str, Words("a text: provider/name", spelled=True)]
@@ -157,24 +181,38 @@ class Budget(Form):
     """The limits of a run: `time` in seconds, `usd` in US dollars."""
 
     title: ClassVar[str] = "in `budget`"
-    turns: Count | Literal["none"] | None = None
-    tool_calls: Annotated[int, Field(ge=0)] | None = None
-    tokens: Count | None = None
-    usd: Number | None = None
-    time: Duration | None = None
-    unpriced: Literal["allow"] | None = None
+    turns: Annotated[Count | Literal["none"] | None, Unset("no limit; a loop needs one")] = None
+    """Model calls; `none` says that another limit ends a loop."""
+    tool_calls: Annotated[Annotated[int, Field(ge=0)] | None, Unset("no limit")] = None
+    """Calls that reach a tool."""
+    tokens: Annotated[Count | None, Unset("no limit")] = None
+    """Input and output tokens of all model calls."""
+    usd: Annotated[Number | None, Unset("no limit")] = None
+    """US dollars."""
+    time: Annotated[Duration | None, Unset("no limit")] = None
+    """Active time, without waits for a person."""
+    unpriced: Annotated[Literal["allow"] | None, Unset("a fault")] = None
+    """`allow` takes a limit in `usd` over a model whose price is unknown."""
 
 
 class Gate(Form):
     """When a person is asked before a tool runs, and what the person may say."""
 
     title: ClassVar[str] = "in a gate"
-    if_: Expression | None = Field(default=None, alias="if")
-    ask: Template = None
-    choices: Annotated[list[Literal["approve", "edit", "reject"]], Field(min_length=1)] | None = None
-    timeout: Duration | None = None
+    if_: Annotated[Expression | None, Unset("always")] = Field(default=None, alias="if")
+    """When it closes: an expression over the inputs and `args`, the exact arguments of the call."""
+    ask: Annotated[Template, Unset("whether the call may be made, with its arguments")] = None
+    """What the person is asked."""
+    choices: Annotated[
+        Annotated[list[Literal["approve", "edit", "reject"]], Field(min_length=1)] | None, Unset("[approve, reject]")
+    ] = None
+    """What the person may decide; `reject` is always offered."""
+    timeout: Annotated[Duration | None, Unset("for ever")] = None
+    """How long a decision is waited for."""
     on_timeout: Literal["approve", "reject"] = "reject"
+    """What is decided when `timeout` is over."""
     remember: Literal["never", "run"] = "never"
+    """`run`: a decision stands for equal calls of the same run."""
 
 
 GateSpec = Literal["required"] | Gate
@@ -185,6 +223,7 @@ class AllowPattern(Form):
 
     title: ClassVar[str] = "in `allow`"
     pattern: Text
+    """A regular expression that the whole argument must match."""
 
     def rules(self) -> Iterator[Fault]:
         try:
@@ -198,8 +237,10 @@ class Returns(Form):
     """How a tool's value is cut: `keep` shapes the value, `max_chars` only what a model reads of it."""
 
     title: ClassVar[str] = "in `returns`"
-    keep: list[Text] | None = None
-    max_chars: Count | None = None
+    keep: Annotated[list[Text] | None, Unset("all")] = None
+    """Dotted paths of the keys of the value that are kept (`[value, order.total]`)."""
+    max_chars: Annotated[Count | None, Unset("20,000")] = None
+    """The most characters of it that a model reads."""
 
 
 class McpServer(Form):
@@ -207,9 +248,13 @@ class McpServer(Form):
 
     title: ClassVar[str] = "in `mcp`"
     command: Text | None = None
+    """The server's command."""
     args: list[Text] = Field(default_factory=list)
+    """Its arguments."""
     env: dict[str, Text | Secret] = Field(default_factory=dict)
+    """Its environment."""
     url: Text | None = None
+    """The server's address."""
 
     def rules(self) -> Iterator[Fault]:
         if len({"command", "url"} & self.given) != 1:
@@ -221,21 +266,37 @@ class Tool(Form):
 
     title: ClassVar[str] = "in a tool"
     python: Text | None = None
+    """`module:function`, in a file beside this one or installed: its hints and docstring are the schema."""
     run: Text | None = None
+    """A workflow's file: the tool runs it, its inputs are the arguments."""
     builtin: Literal["files", "http", "sqlite", "calculator", "today", "ask_human"] | None = None
+    """One of the tools that come with loopworth."""
     mcp: Annotated[McpServer | None, Later()] = None
-    description: Prose | None = None
+    """An MCP server whose tools these are; not in this version."""
+    description: Annotated[Prose | None, Unset("the docstring, or the workflow's own")] = None
+    """What a model is told of it."""
     with_: dict[str, Any] = Field(default_factory=dict, alias="with")
+    """Arguments given in advance and hidden from the model; `{env: NAME}` is a secret."""
     effect: Literal["read", "write", "irreversible"] | None = None
+    """What a call does to the world; required in a catalogue."""
     approval: GateSpec | None = None
+    """A person is asked before each call: `required`, or when and how."""
     allow: dict[str, list[Any] | AllowPattern] = Field(default_factory=dict)
+    """For an argument, the values that it may have, or the pattern that it must match; checked on every call."""
     returns: Returns | None = None
-    timeout: Duration | None = None
-    max_failures: Count | None = None
-    repeatable: bool | None = None
-    idempotent: bool | None = None
-    inline: bool | None = None
+    """What is kept of its value, and how much a model reads of it."""
+    timeout: Annotated[Duration | None, Unset("60s")] = None
+    """For one call."""
+    max_failures: Annotated[Count | None, Unset("3")] = None
+    """In a loop, so many failures in a run end it as `tool_failures`."""
+    repeatable: Annotated[bool | None, Unset("false; `today`: true")] = None
+    """In a loop, whether the same call may be made again without being a repetition (clocks, polling)."""
+    idempotent: Annotated[bool | None, Unset("false")] = None
+    """Whether a write may be tried again with the same key, which the function gets as `key`."""
+    inline: Annotated[bool | None, Unset("false; `calculator`, `today`, `ask_human`: true")] = None
+    """Run a quick, pure function without a thread: cheaper, but all else waits for it and `timeout` cannot cut it."""
     use: Annotated[dict[ToolName, Tool] | None, Later()] = None
+    """The server's tools that are used, each with its rules; not in this version."""
 
     SOURCES: ClassVar[tuple[str, ...]] = ("python", "run", "builtin", "mcp")
     elsewhere: ClassVar[dict[str, str]] = {
@@ -252,14 +313,21 @@ class CatalogueFile(Form):
 
     title: ClassVar[str] = "in a tool catalogue"
     loopworth: int = VERSION
+    """The version of the language."""
     tools: Annotated[Catalogue, Words("a mapping of tool names")]
+    """The tools by name."""
 
 
 class Repeat(Form):
+    """Rounds of a step."""
+
     title: ClassVar[str] = "in `repeat`"
     times: Count
-    until: Expression | None = None
-    wait: Duration | None = None
+    """Rounds at most."""
+    until: Annotated[Expression | None, Unset("all rounds are made")] = None
+    """Ends the rounds once it holds; reads the round's own value by the step's id."""
+    wait: Annotated[Duration | None, Unset("at once")] = None
+    """Between two rounds."""
 
 
 class Retry(Form):
@@ -267,7 +335,9 @@ class Retry(Form):
 
     title: ClassVar[str] = "in `retry`"
     attempts: Count
-    wait: Duration | None = None
+    """In total, the first included."""
+    wait: Annotated[Duration | None, Unset("at once")] = None
+    """Between two attempts."""
 
 
 class Option(Form):
@@ -275,7 +345,9 @@ class Option(Form):
 
     title: ClassVar[str] = "in a label"
     description: Prose | None = None
+    """What the label means."""
     examples: list[Text] | None = None
+    """Texts that belong to it, for `by: similarity`."""
 
 
 class Body(Form):
@@ -283,22 +355,39 @@ class Body(Form):
 
     title: ClassVar[str] = "in a step"
     ask: Prompt | None = None
-    output: TypeText = None
+    """Verb: asks a model; the value is its text, or what `output` says."""
+    output: Annotated[TypeText, Unset("text")] = None
+    """With `ask`: the type of the answer."""
     choose: Prompt | None = None
+    """Verb: lets a model choose one label of `from`."""
     from_: list[Label] | dict[Label, Annotated[str, Kind("prose")] | Option] | None = Field(default=None, alias="from")
-    by: Literal["similarity"] | None = None
-    at_least: Annotated[float, Field(ge=0, le=1)] | None = None
+    """With `choose`: the labels, or each label and what it means."""
+    by: Annotated[Literal["similarity"] | None, Unset("a model chooses")] = None
+    """With `choose`: `similarity` compares texts instead of asking a model."""
+    at_least: Annotated[Annotated[float, Field(ge=0, le=1)] | None, Unset("the nearest is taken, however far")] = None
+    """With `by: similarity`: under this similarity nothing is chosen."""
     call: Text | None = None
+    """Verb: calls a tool of the catalogue."""
     run: Text | None = None
+    """Verb: runs another workflow, of any shape."""
     with_: Annotated[dict[str, Any], Kind("arguments"), Words("a mapping")] = Field(default_factory=dict, alias="with")
+    """With `call` and `run`: the arguments, with templates."""
     set_: Template = Field(default=None, alias="set")
+    """Verb: any value, with templates in its texts."""
     check: Expression | None = None
+    """Verb: an expression that must hold, or the step fails."""
     else_: Template = Field(default=None, alias="else")
-    model: ModelSpec | None = None
-    repeat: Repeat | None = None
-    retry: Retry | None = None
-    timeout: Duration | None = None
+    """With `check`: what is said when it does not hold."""
+    model: Annotated[ModelSpec | None, Unset("the workflow's")] = None
+    """With `ask` and `choose`: another model than the workflow's."""
+    repeat: Annotated[Repeat | None, Unset("made once")] = None
+    """Make it again, each round reading the one before as `last`."""
+    retry: Annotated[Retry | None, Unset("not tried again")] = None
+    """Try it again when it fails."""
+    timeout: Annotated[Duration | None, Unset("no limit")] = None
+    """For one attempt."""
     on_error: Literal["fail", "skip"] = "fail"
+    """`skip` goes on without a value when it fails."""
 
     VERBS: ClassVar[tuple[str, ...]] = ("ask", "choose", "call", "set", "check", "run")
     WITH: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -334,9 +423,13 @@ class Step(Body):
     """A step of a pipeline."""
 
     id: Name | None = None
+    """The name that later steps read its value by."""
     for_each: Template = None
-    max_concurrency: Count | None = None
+    """Make it for each item of a list, as `item` and `index`; the value is a list."""
+    max_concurrency: Annotated[Count | None, Unset("8")] = None
+    """With `for_each`: items under way at once."""
     if_: Expression | None = Field(default=None, alias="if")
+    """Skip it where this does not hold; with `for_each`, for each item."""
 
     elsewhere: ClassVar[dict[str, str]] = {
         **dict.fromkeys(("depends_on", "needs", "after"), "a step waits for the steps that it reads; leave it out"),
@@ -348,8 +441,11 @@ class Route(Body):
 
     title: ClassVar[str] = "in a route"
     description: Prose | None = None
+    """What the route is for: the model that chooses is told."""
     examples: list[Text] | None = None
+    """Texts that belong to it, for `by: similarity`."""
     if_: Expression | None = Field(default=None, alias="if")
+    """Take the route where this holds, without a model; such routes are tried first, in order."""
 
 
 class Otherwise(Body):
@@ -359,10 +455,15 @@ class Otherwise(Body):
 
 
 class Guard(Form):
+    """A check from outside, with its cause."""
+
     title: ClassVar[str] = "in a guard"
     on: Literal["input", "call", "answer"]
+    """What it looks at: the inputs, each call (`tool`, `args`), or the answer."""
     if_: Expression = Field(alias="if")
+    """Ends the run as `guardrail` where it holds."""
     else_: Template = Field(default=None, alias="else")
+    """The cause that is recorded."""
 
 
 class Workflow(Form):
@@ -370,21 +471,37 @@ class Workflow(Form):
 
     title: ClassVar[str] = "in a workflow"
     loopworth: int = VERSION
+    """The version of the language."""
     workflow: Text
+    """The workflow's name."""
     shape: Text
+    """Which of the five shapes it has."""
     description: Prose | None = None
+    """What it does: what a model is told where it is a tool."""
     input: dict[Name, TypeText] = Field(default_factory=dict)
+    """The inputs by name, each with its type; checked before anything is called."""
     output: TypeText = "str"
+    """The type of the answer; checked before the answer counts."""
     instructions: Prompt | None = None
-    model: ModelSpec | None = None
+    """What the model is told before all else, in its system message."""
+    model: Annotated[ModelSpec | None, Unset("none")] = None
+    """The model that it asks."""
     tools: Text | Catalogue | list[Text | Catalogue] | None = None
+    """A catalogue's file, a catalogue, or a list of them: later entries override earlier ones, key by key."""
     budget: Budget | None = None
+    """The limits of a run."""
     on_limit: Literal["fail", "answer", "partial"] = "fail"
+    """What a limit of its own leaves: no answer, one last call without tools (loops), or what there is."""
     gate: dict[ToolName, GateSpec] = Field(default_factory=dict)
+    """For a tool, when a person is asked: beside what the catalogue says."""
     check: Expression | None = None
+    """Must hold of `answer`, `calls` and `observations`, or the run ends as `check_failed`."""
     else_: Template = Field(default=None, alias="else")
+    """With `check`: what is said when it does not hold."""
     guard: list[Guard] = Field(default_factory=list)
+    """Checks from outside, each of which ends the run as `guardrail`."""
     otherwise: Otherwise | None = None
+    """A step body that runs when it ends in no good way."""
 
     def rules(self) -> Iterator[Fault]:
         if "else" in self.given and "check" not in self.given:
@@ -396,8 +513,11 @@ class Pipeline(Workflow):
 
     title: ClassVar[str] = "in a pipeline"
     shape: Literal["pipeline"]
+    """Fixed steps."""
     steps: Annotated[list[Step], Field(min_length=1), Words("a list of steps")]
+    """The steps, in order."""
     answer: Template
+    """The answer, with templates over the inputs and the steps."""
 
 
 class Router(Workflow):
@@ -405,22 +525,35 @@ class Router(Workflow):
 
     title: ClassVar[str] = "in a router"
     shape: Literal["router"]
+    """One decision, then a fixed path."""
     choose: Prompt
+    """What the model that chooses is asked."""
     from_: Annotated[dict[Label, Route], Words("a mapping of label: route")] = Field(alias="from")
-    by: Literal["similarity"] | None = None
-    at_least: Annotated[float, Field(ge=0, le=1)] | None = None
+    """The routes by label."""
+    by: Annotated[Literal["similarity"] | None, Unset("a model chooses")] = None
+    """`similarity` compares texts instead of asking a model."""
+    at_least: Annotated[Annotated[float, Field(ge=0, le=1)] | None, Unset("the nearest is taken, however far")] = None
+    """With `by: similarity`: under this similarity `otherwise` is taken."""
 
 
 class OnRepeat(Form):
+    """What equal calls lead to."""
+
     title: ClassVar[str] = "in `on_repeat`"
     tell: Annotated[int, Field(ge=2)] | Literal["never"] = 2
+    """Which equal call is answered `repeated`, and not made: 2 is the second."""
     stop: Annotated[int, Field(ge=2)] | Literal["never"] = 3
+    """Which equal call ends the run as `repetition`."""
 
 
 class Compact(Form):
+    """When old results are left out of requests."""
+
     title: ClassVar[str] = "in `compact`"
     above: Count
+    """When a request is larger than so many tokens, old results are left out of it."""
     keep_last: Count = 6
+    """So many results stay."""
 
 
 class Loop(Workflow):
@@ -428,14 +561,23 @@ class Loop(Workflow):
 
     title: ClassVar[str] = "in a loop"
     prompt: Prompt
+    """What the model is asked."""
     use: list[Text] | None = None
-    finish: Literal["submit", "text"] | None = None
+    """The tools of the catalogue that it may call."""
+    finish: Annotated[Literal["submit", "text"] | None, Unset("submit; text where `output` is str")] = None
+    """How it ends: by calling `submit`, or by a plain text."""
     protocol: Literal["native", "json", "text", "react"] = "native"
+    """How it speaks with its model."""
     tool_choice: Literal["auto", "required", "required_first"] = "auto"
+    """Whether it must call a tool: never, in every turn, or before its answer."""
     parallel: bool = True
+    """Whether several calls of one turn are made; false makes the first alone."""
     on_bad_call: Literal["tell", "rollback"] = "tell"
-    on_repeat: OnRepeat | None = None
-    compact: Compact | None = None
+    """A call that cannot be made is told to the model, or its whole turn is taken back."""
+    on_repeat: Annotated[OnRepeat | None, Unset("{tell: 2, stop: 3}")] = None
+    """What equal calls lead to."""
+    compact: Annotated[Compact | None, Unset("nothing is left out")] = None
+    """Old results that are left out of long requests."""
 
 
 class ConstrainedLoop(Loop):
@@ -443,7 +585,9 @@ class ConstrainedLoop(Loop):
 
     title: ClassVar[str] = "in a constrained_loop"
     shape: Literal["constrained_loop"]
+    """A loop over the tools that it names."""
     use: list[Text]
+    """The tools of the catalogue that it may call."""
 
 
 class OpenLoop(Loop):
@@ -451,6 +595,7 @@ class OpenLoop(Loop):
 
     title: ClassVar[str] = "in an open_loop"
     shape: Literal["open_loop"]
+    """A loop over the whole catalogue."""
 
 
 class GatedLoop(Loop):
@@ -458,7 +603,9 @@ class GatedLoop(Loop):
 
     title: ClassVar[str] = "in a gated_loop"
     shape: Literal["gated_loop"]
+    """A loop whose gate is required."""
     gate: dict[ToolName, GateSpec]
+    """For a tool, when a person is asked: beside what the catalogue says."""
 
 
 SHAPES: dict[str, type[Workflow]] = {

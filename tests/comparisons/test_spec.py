@@ -34,8 +34,8 @@ def found(folder, text, **others):
         (comparison(score="llm-rubric"), "3:8 there is no score 'llm-rubric'; did you mean 'judge'?"),
         (
             comparison(score="zzz"),
-            "3:8 there is no score 'zzz'; scores: contains, date, equals, icontains, json, judge, number, python, regex,"
-            " set; `not-…` is the opposite of each but judge",
+            "3:8 there is no score 'zzz'; scores: contains, date, equals, icontains, json, judge, number, python, "
+            "regex, set; `not-…` is the opposite of each but judge",
         ),
         (comparison(score="{number: {tolerence: 0}}"), "3:18 'number' has no option 'tolerence'; did you mean"),
         (comparison(score="{number: {}, equals: {}}"), "3:8 `score` is one score"),
