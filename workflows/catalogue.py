@@ -17,6 +17,7 @@ from loopworth.workflows import spec
 from loopworth.workflows.document import plain, spelled
 from loopworth.workflows.faults import Fault, WorkflowFault, nearest
 from loopworth.workflows.form import Spotted, beside
+from loopworth.workflows.literals import unset
 from loopworth.workflows.python_name import PythonNameFault, load
 from loopworth.workflows.python_name import module as load_module
 
@@ -192,7 +193,7 @@ def secret(name: str, spot: Spotted, environ: Mapping[str, str] | None) -> str:
     if environ is None:
         return UNREAD
     if name not in environ:
-        raise WorkflowFault([spot.below("env").fault(f"the environment variable {name} is not set", f"set {name}")])
+        raise WorkflowFault([spot.below("env").fault(*unset(name))])
     learn(environ[name], least=NAMED)
     return environ[name]
 

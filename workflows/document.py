@@ -10,10 +10,13 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from loopworth.runs.secrets import Secrets
 from loopworth.workflows.faults import Fault
+from loopworth.workflows.literals import hidden
 from loopworth.workflows.neighbour import advice_for, neighbour
 
 Key = str | int
@@ -117,7 +120,16 @@ class Document:
 
     def fault(self, path: Place, what: str, instead: str = "", key: bool = False) -> Fault:
         """A fault at the value (or the key) that `path` names."""
-        return Fault(self.file, *self.where(path, key), what, instead)
+        return Fault(self.file, *self.where(path, key), self.masked(what), self.masked(instead))
+
+    @cached_property
+    def hidden(self) -> Secrets | None:
+        """The secrets that it spells out."""
+        return hidden(self.value)
+
+    def masked(self, text: str) -> str:
+        """A text of a fault, without them."""
+        return text if self.hidden is None else self.hidden.text(text)
 
     def find(self, path: Place, word: str) -> tuple[int, int]:
         """Where `word` first stands, as a word of its own, in the text at `path`; else where that text begins.
@@ -151,7 +163,7 @@ class Document:
 
     def fault_in(self, path: Place, word: str, what: str, instead: str = "") -> Fault:
         """A fault at `word` inside the text at `path`."""
-        return Fault(self.file, *self.find(path, word), what, instead)
+        return Fault(self.file, *self.find(path, word), self.masked(what), self.masked(instead))
 
     def cut(self, path: Place) -> bool:
         """Whether the unquoted text at `path` ends because ` #` cut it short, and not at a comment set apart from it.

@@ -100,6 +100,7 @@ class Form(BaseModel):
     )
     title: ClassVar[str] = "here"
     elsewhere: ClassVar[Mapping[str, str]] = {}
+    instead: ClassVar[str] = ""
 
     _spot: Spotted = PrivateAttr(default=NOWHERE)
     _spots: dict[str, Spotted] = PrivateAttr(default_factory=dict)
@@ -316,7 +317,8 @@ class Builder:
             for option in words
         )
         if not chosen or (words == chosen != options and spelled(raw) not in get_args(words[0]) and not meant):
-            return self.fault(path, f"{named(path)} must be {wanted(annotation)}, and this is {said(raw)}")
+            advice = next((one.instead for one in map(unwrapped, options) if hasattr(one, "instead")), "")
+            return self.fault(path, f"{named(path)} must be {wanted(annotation)}, and this is {said(raw)}", advice)
         if isinstance(raw, dict):
             return self.mapping(chosen[0], raw, path)
         if isinstance(raw, list):

@@ -9,6 +9,7 @@ from loopworth.models.opening import KeylessModel
 from loopworth.workflows import spec
 from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.form import Form, Spotted
+from loopworth.workflows.literals import unset
 
 
 def place(form: Form, written: spec.ModelSpec | None) -> Spotted:
@@ -28,8 +29,8 @@ def keyed(models: Mapping[str, Model], named: Mapping[str, Spotted]) -> None:
         if isinstance(model, KeylessModel) and key not in named:
             raise Unavailable(model.note)
         if isinstance(model, KeylessModel):
-            what = f"{model.endpoint} needs a key, and the environment variable {model.variable} is not set"
-            found.append(named[key].fault(what, f"set {model.variable}"))
+            why, instead = unset(model.variable)
+            found.append(named[key].fault(f"{model.endpoint} needs a key, and {why}", instead))
     if found:
         raise WorkflowFault(found)
 

@@ -110,7 +110,8 @@ def judged(text: str, spot: Spotted, scope: Scope, compiled: Callable[[str], Tem
         made = compiled(text)
     except TemplateFault as fault:
         line, column = spot.document.line(spot.path, fault.line)
-        yield Fault(spot.file, line, column, fault.what, fault.instead)
+        masked = spot.document.masked
+        yield Fault(spot.file, line, column, masked(fault.what), masked(fault.instead))
         return
     for name in sorted(made.reads - scope.known.keys()) if not scope.open else ():
         yield unknown(name, spot, scope)
