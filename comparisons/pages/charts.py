@@ -32,14 +32,18 @@ COLOURS = [
 """At least 3 : 1 against white and against the dark page."""
 WIDTH = 520
 MOST_TICKS = 12
+LEAST_SECONDS = 1e-4
+"""The least latency that is told apart from none, as in every table."""
 TICKS = 8
 """About so many labels stand beside one another."""
 LONGEST = 24
 """Columns of a name in a chart. Charts cut nothing themselves: they would cut a character in two."""
-WIDE = 7.5
-"""Pixels that a column of a label may take: a chart is drawn without the reader's fonts."""
+WIDTHS = {"mwMW@%—…": 12.0, "ABCDEFGHIJKLNOPQRSTUVXYZ&+<=>~^#": 10.0}
+"""Pixels that a sign of a label may take, if it is one of these: a chart is drawn without the reader's fonts."""
+WIDE = 7.7
+"""Pixels of a column of any other sign."""
 LABELS = {"labelLimit": 0, "labelFontSize": 12, "labelFlush": False, "labelOverlap": "greedy"}
-LEGEND = {"labelLimit": 0, "orient": "bottom", "columns": 2, "columnPadding": 40, "symbolOpacity": 1}
+LEGEND: dict[str, Any] = {"labelLimit": 0, "orient": "bottom", "columns": 2, "columnPadding": 40, "symbolOpacity": 1}
 
 
 def charts(found: Found) -> dict[str, alt.TopLevelMixin]:
@@ -101,7 +105,10 @@ def colour(found: Found, rows: Rows) -> alt.Color:
     every = {named(arm["arm"], found): COLOURS[k % len(COLOURS)] for k, arm in enumerate(found["arms"])}
     drawn = {row["arm"] for row in rows}
     shown = {name: colour for name, colour in every.items() if name in drawn}
-    return alt.Color("arm:N", title=None, scale=alt.Scale(domain=list(shown), range=list(shown.values())))
+    narrow = 2 * max(map(width, shown), default=0.0) < WIDTH - LEGEND["columnPadding"]
+    legend = alt.Legend(columns=2 if narrow else 1)
+    scale = alt.Scale(domain=list(shown), range=list(shown.values()))
+    return alt.Color("arm:N", title=None, scale=scale, legend=legend)
 
 
 def named(arm: str, found: Found) -> str:
@@ -122,9 +129,15 @@ def cut(text: object, most: int = LONGEST) -> str:
     return line if cell_len(line) <= most else f"{set_cell_size(line, most - 1).rstrip()}…"
 
 
+def width(line: str) -> float:
+    """The most pixels that a line may take in any font."""
+    known = {sign: pixels for signs, pixels in WIDTHS.items() for sign in signs}
+    return sum(known.get(sign, cell_len(sign) * WIDE) for sign in line)
+
+
 def names(field: str, rows: Rows) -> alt.Y:
     """An axis of names, of one line or two, with room for them in any font."""
-    room = max(cell_len(line) for row in rows for line in row[field].split("\n")) * WIDE
+    room = max(width(line) for row in rows for line in row[field].split("\n"))
     axis = alt.Axis(minExtent=room + 10, grid=False, labelExpr="split(datum.value, '\\n')", labelLineHeight=14)
     return alt.Y(f"{field}:N", title=None, sort=None, axis=axis)
 
@@ -184,6 +197,9 @@ def accuracy_and_cost(found: Found) -> Any:
     ]
     if not rows:
         return None
+    if what == "latency" and max(row["cost"] for row in rows) < 1:
+        rows = [{**row, "cost": 1000 * max(row["cost"], LEAST_SECONDS)} for row in rows]
+        title = f"milli{title}"
     axis = alt.Axis(tickCount=TICKS, format="~g" if what != "tokens" else ",d")
     x = alt.X("cost:Q", title=title, scale=alt.Scale(zero=True, nice=True), axis=axis)
     base = alt.Chart(data(rows)).encode(x=x, color=colour(found, rows))
@@ -231,9 +247,9 @@ def decay(found: Found) -> Any:
 def words(rows: Rows) -> alt.Axis:
     """An axis of words, which lie flat where there is room for that."""
     every = {str(row["level"]) for row in rows}
-    if sum(map(len, every)) * WIDE < WIDTH:
+    if sum(map(width, every)) < WIDTH:
         return alt.Axis(labelAngle=0)
-    return alt.Axis(labelAngle=-40, minExtent=max(map(len, every)) * WIDE * 0.7 + 10)
+    return alt.Axis(labelAngle=-40, minExtent=max(map(width, every)) * 0.7 + 10)
 
 
 def aside(rows: Rows, found: Found) -> Rows:
@@ -341,7 +357,7 @@ def spread(found: Found) -> Iterator[dict[str, Any]]:
     seconds: Mapping[str, list[float]] = {arm["arm"]: [] for arm in found["arms"]}
     for trial in final(found).values():
         if trial["right"] is not None and trial["arm"] in seconds:
-            seconds[trial["arm"]].append(max(trial["latency"], 1e-6))
+            seconds[trial["arm"]].append(max(trial["latency"], LEAST_SECONDS))
     for arm, some in seconds.items():
         some.sort()
         for at in SHARES if some else ():

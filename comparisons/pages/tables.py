@@ -230,8 +230,10 @@ def accuracy_and_cost(found: Found) -> Table | None:
     """Which arms no other is shown to beat, and by which the others are."""
     if not found["pareto"]:
         return None
-    lines = pareto_words([msgspec.convert(one, Standing) for one in found["pareto"]])
-    return Table("pareto", "Accuracy against cost", words=tuple(f"{line[:1].upper()}{line[1:]}." for line in lines))
+    first, *others = pareto_words([msgspec.convert(one, Standing) for one in found["pareto"]])
+    return Table(
+        "pareto", "Accuracy against cost", words=(f"{first[:1].upper()}{first[1:]}.", *(f"{line}." for line in others))
+    )
 
 
 def levels(found: Found) -> Table | None:

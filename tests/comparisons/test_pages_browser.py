@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+from loopworth.comparisons.export import read, to_json
 from loopworth.comparisons.pages.charts import charts, inline
 from loopworth.comparisons.pages.html import html
+from tests.comparisons.contenders import Says, arm, compared, comparison
 from tests.comparisons.reported import hostile
 from tests.web.test_browser import DESK, PHONE, chromium  # noqa: F401 (a fixture is used by its name)
 
@@ -73,10 +76,27 @@ def test_a_phone_shows_it_without_scrolling_sideways(chromium: Any, report: path
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+@pytest.fixture(scope="module")
+def broad(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A report whose arms have the broadest names that a file can give them."""
+    arms = [arm("m" * 30, Says(str)), arm("w" * 30, Says(lambda q: "no" if q in "123" else q))]
+    with ThreadPoolExecutor() as aside:  # a browser's driver has a loop in this thread
+        found = read(to_json(aside.submit(compared, comparison(arms, 9)).result()))
+    file = tmp_path_factory.mktemp("broad") / "report.html"
+    file.write_text(html(found, drawings={name: inline(chart, name) for name, chart in charts(found).items()}), "utf-8")
+    return file
+
+
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
-def test_no_label_of_a_chart_is_cut_off(chromium: Any, report: pathlib.Path, viewport: Any) -> None:  # noqa: F811
+@pytest.mark.parametrize("which", ["report", "broad"])
+def test_no_label_of_a_chart_is_cut_off(
+    chromium: Any,  # noqa: F811
+    which: str,
+    viewport: Any,
+    request: pytest.FixtureRequest,
+) -> None:
     """In the reader's fonts, which are wider than those that it was drawn with; no label runs into another."""
-    with opened(chromium, report, viewport=viewport) as page:
+    with opened(chromium, request.getfixturevalue(which), viewport=viewport) as page:
         cut = page.evaluate(
             """() => [...document.querySelectorAll("svg")].flatMap(svg => {
                 const box = svg.getBoundingClientRect()
