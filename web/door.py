@@ -61,9 +61,14 @@ class Door:
                 answer = MutableHeaders(scope=message)
                 for name, value in marks.items():
                     answer.setdefault(name, value)
+            elif scope["method"] == "HEAD":
+                message = {**message, "body": b""}
             await send(message)
 
-        await (refusal or self.app)(scope, receive, marked)
+        inside = (
+            {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
+        )  # the pages know no HEAD of their own
+        await (refusal or self.app)(inside, receive, marked)
 
     def refusal(self, scope: Scope, headers: Headers) -> Response | None:
         """The answer to who asks from elsewhere."""

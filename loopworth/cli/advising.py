@@ -29,7 +29,11 @@ def advise(
     ] = None,
     to: Annotated[
         Path | None,
-        typer.Option("--to", metavar="FOLDER", help="Where the files go; by default a folder of the feature's name."),
+        typer.Option(
+            "--to",
+            metavar="FOLDER",
+            help="Where the files go; by default a folder of the feature's name, but with --answers nowhere.",
+        ),
     ] = None,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="The feature's name; by default the folder's.")
@@ -50,7 +54,7 @@ def advise(
         raise UserFault(f"--answers {answers}: say `name` and `model` in this file, and not beside it")
     else:
         given = advice.answers(answers, mine)
-    begin(advice.advise(given), to or Path(given.name), as_json)
+    begin(advice.advise(given), to or Path(given.name), as_json, only_said=answers is not None and to is None)
 
 
 def init(
@@ -87,20 +91,28 @@ def answered(question: str, choices: dict[str, str]) -> str:
         fitting = [word for word in choices if line.strip() and word.startswith(line.strip().lower())]
         if len(fitting) == 1:
             return fitting[0]
+        said = f"{line.strip()!r} is none of them" if line.strip() else "nothing was typed"
+        notices().print(shown(f"  {said}: type one of the words, or its beginning", "yellow"))
 
 
-def begin(advice: Advice, folder: Path, as_json: bool) -> None:
-    """Write the files, and say what is proposed and what decides."""
-    write(advice.files, folder)
+def begin(advice: Advice, folder: Path, as_json: bool, only_said: bool = False) -> None:
+    """Write the files, and say what is proposed and what decides; `only_said`: say it, and write nothing."""
+    if not only_said:
+        write(advice.files, folder)
     compare = shlex.join(["loopworth", "compare", str(folder / "comparison.yaml")])
     if as_json:
         files = [str(folder / name) for name in advice.files]
-        write_json({"rung": advice.rung, "reasons": advice.reasons, "files": files, "next": compare})
+        told = {"rung": advice.rung, "reasons": advice.reasons, "files": files, "written": not only_said}
+        write_json({**told, "next": compare})
         return
     output().print(headed("start with", shown(f" {advice.rung}", "bold")), soft_wrap=True)
     for reason in advice.reasons:
         output().print(headed("because", shown(reason, lines=False)), soft_wrap=True)
-    output().print(headed("written", shown(f"{folder}: {', '.join(advice.files)}", lines=False)), soft_wrap=True)
+    listed = shown(f"{folder}: {', '.join(advice.files)}", lines=False)
+    output().print(headed("would be" if only_said else "written", listed), soft_wrap=True)
+    if only_said:
+        complain(f"nothing was written: add {shlex.join(['--to', str(folder)])}")
+        return
     output().print(headed("decide", shown(compare, lines=False)), soft_wrap=True)
 
 

@@ -23,7 +23,12 @@ def check(
 ) -> None:
     """Report every fault of every file: file:line:column, what is wrong, and what to write instead."""
     files = [file for path in paths for file in listed(path)]
-    faults = in_order(loopworth.check(*files))
+    # Imported here, with the whole language: other commands need little of it.
+    from loopworth.comparisons import language
+    from loopworth.workflows.silence import silent
+
+    loaded = language.load(*files)
+    faults = loaded.faults
     if as_json:
         write_json([{name: getattr(fault, name) for name in fault.__struct_fields__} for fault in faults])
     elif faults:
@@ -32,6 +37,8 @@ def check(
         complain(f"{counted(faults, 'fault')} in {counted({fault.file for fault in faults}, 'file')}")
     else:
         output().print(f"no faults in {counted(files, 'file')}")
+    for note in () if as_json else in_order(silent(loaded.files)):
+        complain(f"note: {note}")
     raise typer.Exit(FAULTY if faults else DONE)
 
 

@@ -11,10 +11,20 @@ from loopworth.cli.status import UserFault
 
 
 def given(words: Sequence[str], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The input object that the `--input` options spell; a field that `schema` says is a text keeps its text."""
+    """The input object that the `--input` options spell; a field that `schema` says is a text keeps its text.
+
+    A pair may change a field of an object before it, and no field is named by two pairs.
+    """
     found: dict[str, Any] = {}
+    named = set[str]()
     for word in words:
-        found |= whole(word) if word.lstrip().startswith(("{", "@")) else pair(word, schema)
+        is_whole = word.lstrip().startswith(("{", "@"))
+        part = whole(word) if is_whole else pair(word, schema)
+        if twice := sorted(named & part.keys()):
+            sample = f'for a list write it as JSON: {twice[0]}=\'["a", "b"]\''
+            raise UserFault(f"--input {word}: {twice[0]!r} was given before\n    give it once; {sample}")
+        named |= set() if is_whole else part.keys()
+        found |= part
     return found
 
 
@@ -30,7 +40,7 @@ def whole(word: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise UserFault(f"{where}: this is not JSON: {error}\n    write --input '{{\"name\": \"value\"}}'") from None
+        raise UserFault(f'{where}: this is not JSON: {error}\n    write --input \'{{"name": "value"}}\'') from None
     if not isinstance(value, dict):
         raise UserFault(f"{where}: an input is a JSON object, with one key for each input of the workflow")
     return value

@@ -53,6 +53,9 @@ def runs(
 ) -> None:
     """List the runs and comparisons that are kept, the newest first; trials with --comparison, --arm or --task."""
     if ctx.invoked_subcommand is not None:
+        sources = [ctx.get_parameter_source(name) for name in ctx.params]
+        if any(source is not None and source.name == "COMMANDLINE" for source in sources):
+            raise UserFault(f"options of `runs {ctx.invoked_subcommand}` stand after it, and not before")
         return
     if exit is not None and exit not in (known := (*get_args(Exit), "unfinished", "killed")):
         near = nearest(exit, known)
@@ -75,6 +78,9 @@ def runs(
             output().print(line, soft_wrap=True)
         for one in gone.values():
             complain(f"{one.run}: {one.why}")
+
+
+app.command("list", help="The same: list the runs and comparisons that are kept.")(runs)
 
 
 def lost(store: str | None, found: Iterable[Kept]) -> dict[str, Orphan]:

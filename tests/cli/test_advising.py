@@ -44,6 +44,17 @@ def test_a_name_or_a_model_that_can_be_none_is_said_before_anything_is_asked(tmp
     assert (done.exit_code, "say `name` and `model` in this file" in done.stderr) == (2, True)
 
 
+def test_answers_in_a_file_are_written_nowhere_unless_a_folder_is_named(tmp_path: pathlib.Path) -> None:
+    """What would be written is told, and with what option."""
+    (tmp_path / "answers.yaml").write_text(ANSWERS, "utf-8")
+    done = command("advise", "--answers", tmp_path / "answers.yaml")
+    assert done.exit_code == 0
+    assert "would be returns: desk.py" in " ".join(done.stdout.split())
+    assert "nothing was written: add --to returns" in done.stderr
+    assert json.loads(command("advise", "--answers", tmp_path / "answers.yaml", "--json").stdout)["written"] is False
+    assert not pathlib.Path("returns").exists()
+
+
 def test_what_is_proposed_is_also_json(tmp_path: pathlib.Path) -> None:
     (tmp_path / "answers.yaml").write_text(ANSWERS, "utf-8")
     done = command("advise", "--answers", tmp_path / "answers.yaml", "--to", tmp_path / "new", "--json")
@@ -107,5 +118,6 @@ def test_a_person_is_asked(tmp_path: pathlib.Path) -> None:
         terminal.until(asked)
         terminal.type(f"{typed}\n")
     assert terminal.close() == 0
+    assert "'all' is none of them: type one of the words" in terminal.seen
     assert "constrained_loop" in terminal.seen
     assert (tmp_path / "new" / "agent.yaml").exists()

@@ -36,6 +36,42 @@ def test_check_of_sound_files_says_so(tmp_path: pathlib.Path) -> None:
     assert (done.exit_code, done.stdout) == (0, "no faults in 1 file\n")
 
 
+LOOP = """\
+workflow: asks
+shape: constrained_loop
+input: {question: str}
+model: {name: scripted, replies: []}
+tools:
+  mute: {python: "own:mute", effect: read}
+  told: {python: "own:told", effect: read}
+  said: {python: "own:mute", effect: read, description: Look it up.}
+  deep: {run: deep.yaml, effect: read}
+  other: {python: "own:mute", effect: read}
+use: [mute, told, said, deep]
+prompt: "{{ question }}"
+budget: {turns: 3}
+"""
+DEEP = "workflow: deep\nshape: pipeline\nsteps: [{id: one, set: 1}]\nanswer: 1\n"
+OWN = 'def mute(word: str) -> str: ...\n\n\ndef told(word: str) -> str:\n    """Look it up."""\n'
+
+
+def test_check_notes_a_tool_that_tells_its_model_nothing(tmp_path: pathlib.Path) -> None:
+    """It is no fault: the status is 0, and a tool that no loop may call needs to say nothing."""
+    written(tmp_path, loop=LOOP, deep=DEEP)
+    (tmp_path / "own.py").write_text(OWN, "utf-8")
+    done = command("check", tmp_path / "loop.yaml")
+    assert (done.exit_code, done.stdout) == (0, "no faults in 1 file\n")
+    notes = [line for line in done.stderr.splitlines() if line.startswith("note: ")]
+    assert [note.partition("  ")[0] for note in notes] == [
+        f"note: {tmp_path}/loop.yaml:6:18",
+        f"note: {tmp_path}/loop.yaml:9:15",
+    ]
+    assert "the tool 'mute', and nothing of what it does" in notes[0]
+    assert "write a docstring, or a `description` here" in done.stderr
+    assert "give the workflow a `description`" in done.stderr
+    assert command("check", tmp_path / "deep.yaml").stderr == ""
+
+
 def test_check_as_json(tmp_path: pathlib.Path) -> None:
     """Standard output is one JSON list, for editors and scripts."""
     written(tmp_path, one=MISSPELT)

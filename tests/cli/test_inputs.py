@@ -49,6 +49,13 @@ def test_later_options_add_to_earlier_ones(tmp_path: pathlib.Path) -> None:
     assert given([f"@{tmp_path / 'case.json'}", "count=2"], SCHEMA) == {"question": "q", "count": 2}
 
 
+@pytest.mark.parametrize("more", [["question=b"], ['{"question": "b"}'], ["count=2", "question=a"]])
+def test_no_field_is_named_by_two_pairs(more: list[str]) -> None:
+    """Neither the first nor the last was meant more than the other."""
+    with pytest.raises(UserFault, match=r"'question' was given before\n.*write it as JSON: question="):
+        given(["question=a", *more], SCHEMA)
+
+
 @pytest.mark.parametrize(
     ("word", "said"),
     [

@@ -67,6 +67,9 @@ def test_runs_are_listed_and_filtered(folder: pathlib.Path) -> None:
     trials = json.loads(command("runs", "--comparison", "which", "--arm", "plain", "--json").stdout)
     assert sorted((trial["task"], trial["right"]) for trial in trials) == [("1", False), ("2", True), ("3", False)]
     assert "no such runs" in command("runs", "--exit", "turn_limit").stdout
+    assert command("runs", "list", "--workflow", "hello").stdout == command("runs", "--workflow", "hello").stdout
+    done = command("runs", "--workflow", "hello", "list")
+    assert (done.exit_code, "options of `runs list` stand after it" in done.stderr) == (2, True)
 
 
 def test_without_a_store_nothing_is_listed(folder: pathlib.Path) -> None:

@@ -73,6 +73,15 @@ def test_every_answer_has_the_headers(shop: Shop) -> None:
     assert HEADERS["Cache-Control"] == "no-store"
 
 
+def test_a_page_can_be_asked_for_without_its_body(shop: Shop) -> None:
+    """HEAD is answered as GET is, as by every server: `curl -I` shows the headers."""
+    with browsing(shop) as (tab, _):
+        for path in PAGES:
+            asked, whole = tab.client.head(path), tab.client.get(path)
+            assert (asked.status_code, asked.text) == (whole.status_code, ""), path
+            assert asked.headers["content-type"] == whole.headers["content-type"], path
+
+
 def test_no_page_has_a_script_or_style_of_its_own(shop: Shop) -> None:
     """Which the policy would stop: no inline script, style or handler in any page."""
     run = shop.waits()
