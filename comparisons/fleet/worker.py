@@ -143,9 +143,12 @@ class Worker:
 async def serve(
     store: Store, project: Path, concurrency: int, say: Callable[[str], None], patience: float = PATIENCE
 ) -> int:
-    """Be a worker until this is cancelled, or the process is told to end; how many runs it made. Raises StoreFault."""
+    """Be a worker until this is cancelled, or the process is told to end; how many runs it made. Raises StoreFault.
+
+    Told so again while it leaves, it goes on with leaving: `timeout` and service managers may say it twice.
+    """
     worker, task = Worker(store, project, concurrency, say, patience), asyncio.current_task()
     assert task is not None
     with suppress(NotImplementedError):  # Windows has no such handlers
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, lambda: task.cancelling() or task.cancel())
     return await worker.serve()

@@ -21,13 +21,13 @@ T = TypeVar("T")
 def finish(work: Coroutine[Any, Any, T], show: Callable[[T], int]) -> None:
     """Run `work`, show what came of it, and exit with the status that `show` returns.
 
-    The first Ctrl-C cancels the work, which then returns what it has; a second one gives up on that. An interrupted
-    process leaves at once: a tool's thread that hangs is not waited for.
+    The first Ctrl-C, or what else ends a process, cancels the work, which then returns what it has; a second one gives
+    up on that. An interrupted process leaves at once: a tool's thread that hangs is not waited for.
     """
     with asyncio.Runner() as runner:
         try:
             status = show(runner.run(heeding(work)))
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, asyncio.CancelledError):
             complain("interrupted")
             status = INTERRUPTED
         if status == INTERRUPTED:

@@ -36,10 +36,15 @@ except typer.Exit as end:
 
 @pytest.mark.parametrize(
     ("then", "said"),
-    [("return 'the part that is done'", "SHOWN the part that is done"), ("raise", "interrupted")],
+    [
+        ("return 'the part that is done'", "SHOWN the part that is done"),
+        ("raise", "interrupted"),
+        ("asyncio.current_task().cancel(); await asyncio.sleep(30)", "interrupted"),
+    ],
 )
 def test_a_thread_that_hangs_does_not_hold_the_process(then: str, said: str) -> None:
-    """Work that returns its part is shown; work that has none says `interrupted`; both leave at once with 130."""
+    """Work that returns its part is shown; work that has none, or is cancelled again while it puts that together, says
+    `interrupted`; all leave at once with 130."""
     terminal = Terminal("-c", CODE.format(then=then))
     terminal.until("STARTED")
     began = time.monotonic()

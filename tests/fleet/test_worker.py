@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pathlib
+import signal
 from contextlib import closing
 from typing import Any
 
@@ -14,7 +15,7 @@ from loopworth.comparisons.fleet.chunk import Chunk
 from loopworth.comparisons.keeper import StoreKeeper
 from loopworth.models import ModelSpec
 from loopworth.runs.store import Store
-from tests.fleet.hosts import written
+from tests.fleet.hosts import Host, written
 
 pytest.importorskip("dbos", reason="no fleet without the extra `fleet`")
 
@@ -38,6 +39,30 @@ def test_a_chunk_that_is_called_off_is_ended(tmp_path: pathlib.Path) -> None:
                 return [task.cancelled() for task in tasks]
 
     assert asyncio.run(called_off()) == [True, False]
+
+
+LEFT, GAVE_UP = "0 runs made; what was under way goes back to the queue\n", "interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("signals", "said"),
+    [
+        ((signal.SIGTERM, signal.SIGTERM), (LEFT,)),
+        ((signal.SIGINT, signal.SIGTERM), (LEFT,)),
+        ((signal.SIGINT, signal.SIGINT), (LEFT, GAVE_UP)),
+        ((signal.SIGTERM, signal.SIGINT), (LEFT, GAVE_UP)),
+    ],
+)
+def test_a_worker_that_is_told_twice_to_end_ends_in_one_line(
+    tmp_path: pathlib.Path, signals: tuple[signal.Signals, ...], said: tuple[str, ...]
+) -> None:
+    """As `timeout` and service managers tell it: it goes on with leaving; only a Ctrl-C on top may give up on that."""
+    Store(tmp_path / "runs.db").close()
+    host = Host(str(tmp_path / "runs.db"), tmp_path).ready()
+    for one in signals:
+        host.process.send_signal(one)
+    assert host.said() in said
+    assert host.process.returncode == 130
 
 
 def test_a_worker_and_a_submitter_ask_at_the_pace_of_all(tmp_path: pathlib.Path) -> None:
