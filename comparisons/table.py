@@ -482,7 +482,8 @@ def controls_table(found: Report) -> Iterable[RenderableType]:
             mine, other = one.figures, one.agent
             cells = [right(mine.accuracy), limits(mine.accuracy), right(other.accuracy), number(mine.model_calls)]
             made.add_row(*map(Text, [shown(one.control), shown(one.of), *cells, amount(mine.tokens, "{:,.0f}")]))
-    yield headed("controls, on the tasks that the agent ran: descriptive, outside the verdict", made)
+    ran = [made] if made.rows else []
+    yield headed("controls, on the tasks that the agent ran: descriptive, outside the verdict", *ran)
     for one in found.controls:
         votes = f"majority of {one.votes} runs" if one.votes > 1 else ""
         if words := "; ".join(text for text in (votes, one.words) if text):
