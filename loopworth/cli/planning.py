@@ -41,6 +41,8 @@ def plan(
         tell(outlook(comparison, gain=gain), as_json)
         raise typer.Exit(DONE)
 
+    comparison.at_hand()
+
     def show(result: Result) -> int:
         if result.interrupted:
             return INTERRUPTED
