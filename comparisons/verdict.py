@@ -32,6 +32,8 @@ WORDS: dict[Token, str] = {
     "not_shown_safe": "{arm} not shown safe",
 }
 """What a token says of an arm and the one that it was compared with: of which of the two it speaks is in no token."""
+BESIDE: dict[Token, str] = {"suffices": " against {arm}", "better": " than {arm}", "undecided": " on {arm}"}
+"""What names the arm, where several were compared and came out otherwise; the other words name it as they are."""
 EARNS: tuple[Token, ...] = ("earns", "earns_cheaper")
 KEEPS: tuple[Token, ...] = ("suffices", "better", "over_budget", "not_shown_safe")
 """What `--require earns` and `--require keeps` pass on; `undecided` fails both."""
@@ -140,7 +142,7 @@ class Verdict(Value, frozen=True):
             return self.token
         of = next((one for one in self.arms if one.arm == self.holder and one.token in EARNS), self.arms[-1])
         alike = of.token in EARNS or len({(one.token, one.against) for one in self.arms}) == 1
-        return of.title if alike else f"{of.title} ({of.arm} against {of.against})"
+        return of.title if alike else of.title + BESIDE.get(of.token, "").format(arm=of.arm)
 
 
 Figures: TypeAlias = Mapping[str, float | None] | Mapping[str, float]

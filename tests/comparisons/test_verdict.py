@@ -125,7 +125,8 @@ def test_the_title_of_several_arms_says_which_it_speaks_of() -> None:
     assert decide(alike).title == "agent better"
     apart = decide([agent, worse, msgspec.structs.replace(agent, arm="twin")])
     assert [one.token for one in apart.arms] == ["better", "undecided"]
-    assert apart.title == "undecided (twin against agent)"
+    assert apart.title == "undecided on twin"
+    assert decide([agent, msgspec.structs.replace(agent, arm="twin"), worse]).title == "agent better than worse"
     assert decide([agent]).title == "undecided"
 
 
