@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -22,7 +22,7 @@ from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trace import Trace, traced
 from loopworth.comparisons.trial import by_route
 from loopworth.comparisons.verdict import Rule
-from loopworth.models import Model, ModelSpec, open_model, prices
+from loopworth.models import ModelSpec, prices
 from loopworth.runs.budget import Limits
 from loopworth.runs.outcome import Outcome
 from loopworth.workflows.chat_model import model_spec
@@ -77,10 +77,11 @@ class Comparison:
         found = {key: spec for arm in self.arms for key, spec in arm.workflow.models.items()}
         return found if self.panel is None else {**found, self.panel.model.key: self.panel.model}
 
-    def at_hand(self, open: Callable[[ModelSpec], Model] = open_model) -> None:
-        """Hold its models to having their keys, before any run is entered. Raises WorkflowFault."""
+    def at_hand(self, given: Collection[str] = ()) -> None:
+        """Hold its models, but for those that are `given`, to having their keys, before any run is entered. Raises
+        WorkflowFault."""
         places = {key: spot for arm in reversed(self.arms) for key, spot in arm.workflow.named.items()}
-        keyed({key: open(spec) for key, spec in self.models.items()}, {**self.named, **places})
+        keyed({key: spec for key, spec in self.models.items() if spec.key not in given}, {**self.named, **places})
 
     @property
     def early(self) -> bool:

@@ -34,12 +34,12 @@ from loopworth.workflows.origin import code_of
 from loopworth.workflows.types import parse_type
 
 Open: TypeAlias = Callable[[ModelSpec], Model]
-Joined: TypeAlias = tuple[Comparison, Open]
-"""A comparison, and who opens its models."""
+Joined: TypeAlias = tuple[Comparison, Open, frozenset[str]]
+"""A comparison, who opens its models, and the keys of those that are the program's own."""
 
 
 def joined(comparison: Comparison, arms: Mapping[str, Compiled], models: Mapping[str, Given]) -> Joined:
-    """The comparison with these arms after its own, and who opens its models.
+    """The comparison with these arms after its own, and with these models.
 
     Raises ValueError for an arm that the file does not allow, WorkflowFault for tasks that lack what one takes,
     LookupError for a model that no arm asks.
@@ -51,7 +51,7 @@ def joined(comparison: Comparison, arms: Mapping[str, Compiled], models: Mapping
     files = {**comparison.files, **dict(digests(comparison, more, models))}
     whole = dataclasses.replace(comparison, arms=tuple(standing(arm, specs) for arm in every), files=files)
     given = {specs[key].key: GivenModel(opened(one)) for key, one in own.items() if not isinstance(one, str)}
-    return whole, lambda spec: given[spec.key] if spec.key in given else open_model(spec)
+    return whole, lambda spec: given[spec.key] if spec.key in given else open_model(spec), frozenset(given)
 
 
 def keeper_of(

@@ -90,19 +90,21 @@ async def opened(compiled: Compiled, models: Models | None = None) -> AsyncItera
     `WorkflowFault` where the key of one is not set.
     """
     own = given_models.by_key(models or {}, compiled.models)
-    specs = compiled.models.items()
-    found = given_models.Opened(
-        {key: given_models.opened(own[key]) if key in own else open_model(spec) for key, spec in specs}
-    )
+    ours = {
+        key: given_models.spec_of(own[key], spec) if key in own else spec
+        for key, spec in compiled.models.items()
+        if isinstance(own.get(key, ""), str)
+    }
+    keyed(ours, compiled.named)
+    theirs = {key: given_models.opened(one) for key, one in own.items() if key not in ours}
+    found = given_models.Opened({**{key: open_model(spec) for key, spec in ours.items()}, **theirs})
     try:
-        keyed(found, compiled.named)
         for model in found.values():
             await prepare(model)
         yield found
     finally:
-        for key, model in found.items():
-            if key not in own or isinstance(own[key], str):
-                await model.close()
+        for key in ours:
+            await found[key].close()
 
 
 async def run(
@@ -297,8 +299,8 @@ async def compare(
     def joined(whole: bool) -> given_arms.Joined:
         return given_arms.joined(comparison.load(path, whole=whole, tools=entries), more, models or {})
 
-    given, open = joined(whole=False)
+    given, open, own = joined(whole=False)
     if replay is None:
-        given.at_hand(open)
+        given.at_hand(own)
     given, keeper = given_arms.keeper_of(given, lambda: joined(whole=True)[0], store, resume, replay, keep)
     return await execution.compare(given, watch=watch, keep=keep, open=open, keeper=keeper)

@@ -55,6 +55,8 @@ class KeylessModel:
         """Nothing is open."""
 
 
+OWN = ("scripted", "local")
+"""Providers that are no server of somebody's."""
 ENDPOINTS: WeakValueDictionary[tuple[str, str], Endpoint] = WeakValueDictionary()
 """The endpoints in use by address and key: one client and one bound on concurrency for all models on a server."""
 
@@ -90,7 +92,7 @@ def open_model(
         learn(*given_keys(client))
         return ChatModel(spec, Endpoint(str(client.base_url), client.api_key or "none", client=client, **seams))
     if key is None:
-        return KeylessModel(spec, spec.api_key or spec.traits.key or "")
+        return KeylessModel(spec, lacking(spec))
     seams["account"] = spec.api_key or spec.traits.key or ""
     return ChatModel(spec, shared_endpoint(base_url, key, spec.provider == "openai", seams))
 
@@ -127,6 +129,11 @@ def secret(spec: ModelSpec) -> str | None:
     if spec.traits.keyless or (spec.base_url is not None and spec.provider != "azure"):
         return "none"
     return os.environ.get(spec.traits.key or "") or None
+
+
+def lacking(spec: ModelSpec) -> str:
+    """The variable of the key without which a model cannot be asked, where it is not set; "" where nothing lacks."""
+    return "" if spec.provider in OWN or secret(spec) is not None else spec.api_key or spec.traits.key or ""
 
 
 async def prepare(model: Model) -> None:

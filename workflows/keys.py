@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from loopworth.models import Model, ModelSpec, Unavailable, open_model
-from loopworth.models.opening import KeylessModel
+from loopworth.models import ModelSpec, Unavailable
+from loopworth.models.opening import KeylessModel, lacking
 from loopworth.workflows import spec
 from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.form import Form, Spotted
@@ -19,22 +19,17 @@ def place(form: Form, written: spec.ModelSpec | None) -> Spotted:
     return written.at("api_key" if written.api_key is not None else "name")
 
 
-def keyed(models: Mapping[str, Model], named: Mapping[str, Spotted]) -> None:
-    """Hold opened models to having their keys; `named` says where the files name them. Nothing is sent.
+def keyed(models: Mapping[str, ModelSpec], named: Mapping[str, Spotted]) -> None:
+    """Hold models to having their keys; `named` says where the files name them. Nothing is opened.
 
     Raises WorkflowFault with all that lack one, and Unavailable where no file names such a model.
     """
     found = []
-    for key, model in models.items():
-        if isinstance(model, KeylessModel) and key not in named:
-            raise Unavailable(model.note)
-        if isinstance(model, KeylessModel):
-            why, instead = unset(model.variable)
-            found.append(named[key].fault(f"{model.endpoint} needs a key, and {why}", instead))
+    for key, asked in models.items():
+        if (variable := lacking(asked)) and key not in named:
+            raise Unavailable(KeylessModel(asked, variable).note)
+        if variable:
+            why, instead = unset(variable)
+            found.append(named[key].fault(f"{asked.name} needs a key, and {why}", instead))
     if found:
         raise WorkflowFault(found)
-
-
-def at_hand(specs: Mapping[str, ModelSpec], named: Mapping[str, Spotted]) -> None:
-    """The same of models that are to be opened later, by whoever makes the runs."""
-    keyed({key: open_model(spec) for key, spec in specs.items()}, named)

@@ -22,7 +22,7 @@ from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import Store
 from loopworth.workflows import durable
 from loopworth.workflows.compile import Compiled
-from loopworth.workflows.keys import at_hand
+from loopworth.workflows.keys import keyed
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Durable:
     def begin(self, compiled: Compiled, input: dict[str, Any], model: str | None) -> None:
         """Enter the run and make it."""
 
-        at_hand(compiled.models, compiled.named)
+        keyed(compiled.models, compiled.named)
 
         async def made(store: Store) -> tuple[str, Outcome]:
             id = durable.begin(store, compiled, input, model=model, given=())
