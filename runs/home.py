@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from loopworth.runs.database import FILE, HOME, Home, StoreFault
@@ -23,6 +25,26 @@ def home(given: str | Path | None = None) -> Home:
             raise
         raise StoreFault("a store in Postgres wants the extra `postgres`: pip install 'loopworth[postgres]'") from None
     return Postgres(str(named))
+
+
+MOST_FOLDERS = 200
+"""Folders right below the current one that are looked into for a store."""
+
+
+def nearby(used: Home, *beside: Path) -> Iterator[Path]:
+    """The stores that other folders hold: those `beside` a file, those above this one, and those right below it.
+
+    Only the default store depends on the folder; one that was named is meant.
+    """
+    if not isinstance(used, StoreFile) or used.path != HOME / FILE:
+        return
+    here = Path.cwd()
+    below = sorted(folder for folder in islice(here.iterdir(), MOST_FOLDERS) if folder.is_dir())
+    found = {here.resolve()}
+    for folder in (*beside, *here.parents, *below):
+        if (real := folder.resolve()) not in found and (real / HOME / FILE).is_file():
+            found.add(real)
+            yield Path(os.path.relpath(real / HOME / FILE))
 
 
 def is_address(named: str | Path) -> bool:

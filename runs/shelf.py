@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from loopworth.runs.database import Home, StoreFault
-from loopworth.runs.home import home
+from loopworth.runs.home import home, nearby
 from loopworth.runs.journal import Record, reader
 from loopworth.runs.kept import Kept, Query, Score, usage_of
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.packing import Pool
 from loopworth.runs.recording import Recording
 from loopworth.runs.rows import text, value
+from loopworth.runs.store_file import StoreFile
 from loopworth.runs.stored_journal import unpacked
 from loopworth.runs.usage import Usage
 
@@ -39,7 +41,8 @@ class Shelf:
         if self.home is place:  # an open store's
             return
         if not self.home.there():
-            raise StoreFault(f"there is no run store at {self.home}: `loopworth run` and `compare` make one")
+            near = elsewhere(self.home, bool)
+            raise StoreFault(f"there is no run store at {self.home}: `loopworth run` and `compare` make one{near}")
         self.select("select 1 from run limit 1")
 
     def select(self, question: str, values: Iterable[Any] = ()) -> list[Any]:
@@ -70,7 +73,13 @@ class Shelf:
             return kept_of(rows[0])
         if rows:
             raise LookupError(f"several runs start with {id!r}: {', '.join(row[0] for row in rows)}")
-        raise LookupError(f"there is no run {id!r} in {self.home}: `loopworth runs` lists them")
+        near = elsewhere(self.home, lambda other: id != "last" and other.holds(id))
+        raise LookupError(f"there is no run {id!r} in {self.home}: `loopworth runs` lists them{near}")
+
+    def holds(self, id: str) -> bool:
+        """Whether there is a run of this id, or one that starts so."""
+        asked = "select 1 from run where substr(id, 1, cast(? as int)) = ? limit 1"
+        return bool(self.select(asked, [len(id), id]))
 
     def trials(self, comparison: str) -> list[Kept]:
         """All trials of a comparison, in the order in which they began."""
@@ -111,6 +120,16 @@ class Shelf:
         """A run with all it was asked and answered. Raises LookupError."""
         run = self.run(id)
         return Recording(run, self.records(run.id), self.outcome(run.id))
+
+
+def elsewhere(used: Home, holds: Callable[[Shelf], object], *beside: Path) -> str:
+    """The advice to name another store near this one, which has what this one lacks, in a line of its own; "" where
+    none has. The default store is that of the current folder, which may not be the one a run was made from."""
+    for path in nearby(used, *beside):
+        with suppress(StoreFault):
+            if holds(Shelf(StoreFile(path))):
+                return f"\n    {path} has it: add --store {shlex.quote(str(path))}"
+    return ""
 
 
 def conditions(query: Query) -> tuple[str, list[Any]]:

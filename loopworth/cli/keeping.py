@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TypeAlias
 
 from loopworth.cli.status import UserFault
@@ -14,6 +15,7 @@ from loopworth.comparisons.extension import taken_up as with_extensions
 from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper, changed, latest
 from loopworth.runs.kept import Kept
 from loopworth.runs.recording import Recording
+from loopworth.runs.shelf import Shelf, elsewhere
 from loopworth.runs.store import Store
 
 Taken: TypeAlias = tuple[Comparison, Keeper]
@@ -39,7 +41,9 @@ def keeper_of(
             complain(f"an unfinished comparison of the same files is kept as {before.id}: --resume goes on with it")
         return comparison, StoreKeeper.anew(store, comparison)
     if before is None:
-        complain(f"no comparison of {comparison.file} is kept: this one begins anew")
+        if near := beside(shelf, comparison):
+            raise UserFault(f"--resume: no comparison of {comparison.file} is kept in {shelf.home}{near}")
+        complain(f"no comparison of {comparison.file} is kept in {shelf.home}: this one begins anew")
         return comparison, StoreKeeper.anew(store, comparison)
     if narrowed and len(before.input["stages"]) > 1:
         raise UserFault(f"{before.id} was extended, and goes on with all its tasks: leave out --task and --limit")
@@ -50,6 +54,11 @@ def keeper_of(
             "    without --resume a comparison begins anew; --resume ID goes on with an earlier one (`loopworth runs`)"
         )
     return comparison, StoreKeeper.going_on(store, comparison, before.id, keep)
+
+
+def beside(shelf: Shelf, comparison: Comparison) -> str:
+    """The advice to name another store that keeps this comparison, such as one beside its file; "" where none does."""
+    return elsewhere(shelf.home, lambda other: latest(other, comparison), Path(comparison.file).parent)
 
 
 def taken_up(comparison: Comparison, before: Kept, strict: bool = True) -> Comparison:
@@ -74,7 +83,8 @@ def extension(comparison: Comparison, store: Store, more: int, keep: bool) -> Ta
     """The last comparison of this file, with so many more tasks."""
     before = latest(store.shelf(), comparison)
     if before is None:
-        raise UserFault(f"--extend {more}: no comparison of {comparison.file} is kept: run it first")
+        near = beside(store.shelf(), comparison) or ": run it first"
+        raise UserFault(f"--extend {more}: no comparison of {comparison.file} is kept in {store.home}{near}")
     if before.state != "done":
         raise UserFault(f"--extend {more}: {before.id} is unfinished: --resume goes on with it")
     try:

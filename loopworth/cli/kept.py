@@ -23,7 +23,7 @@ from loopworth.runs.orphans import Orphan, orphans
 from loopworth.runs.outcome import Exit
 from loopworth.runs.recording import Recording
 from loopworth.runs.recording import line as line_of
-from loopworth.runs.shelf import Shelf
+from loopworth.runs.shelf import Shelf, elsewhere
 from loopworth.workflows.faults import nearest, suggestion
 
 app = typer.Typer(help="The runs that are kept: list them, show one step by step, export them.", rich_markup_mode=None)
@@ -72,7 +72,8 @@ def runs(
         write_json([{**facts(one), "killed": one.id in gone} for one in found])
     elif not found:
         none = "no such runs are kept in" if home(store).there() else "nothing is kept yet: there is no run store at"
-        output().print(shown(f"{none} {home(store)}"), soft_wrap=True)
+        near = elsewhere(home(store), lambda other: other.runs(query))
+        output().print(shown(f"{none} {home(store)}{near}"), soft_wrap=True)
     else:
         for line in listed(found, gone):
             output().print(line, soft_wrap=True)

@@ -13,7 +13,7 @@ from loopworth.cli.status import OUTSIDE, UserFault
 from loopworth.cli.store import Place, filed, found_run
 from loopworth.cli.terminal import complain, output, write_json
 from loopworth.runs.kept import Kept, Query
-from loopworth.runs.shelf import Shelf
+from loopworth.runs.shelf import Shelf, elsewhere
 
 if TYPE_CHECKING:
     from loopworth.comparisons.rescoring import Trials
@@ -131,7 +131,8 @@ def kept(shelf: Shelf, id: str) -> tuple[Shelf, Kept]:
     if id == "last":
         newest = shelf.runs(Query(kinds=("comparison",), most=1))
         if not newest:
-            raise UserFault(f"no comparison is kept in {shelf.home}: `loopworth compare` makes one")
+            near = elsewhere(shelf.home, lambda other: other.runs(Query(kinds=("comparison",), most=1)))
+            raise UserFault(f"no comparison is kept in {shelf.home}: `loopworth compare` makes one{near}")
         return shelf, newest[0]
     if (run := found_run(shelf, id)).kind != "comparison":
         raise UserFault(f"{id}: this is no comparison: `loopworth runs show` shows a run")

@@ -26,7 +26,7 @@ def rescore(
 ) -> None:
     """Judge kept runs by the score, the prices and the rule that the comparison has now, without a model call."""
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
-    from loopworth.cli.keeping import as_run
+    from loopworth.cli.keeping import as_run, beside
     from loopworth.comparisons.comparison import load
     from loopworth.comparisons.keeper import latest
     from loopworth.comparisons.rescoring import RescoreFault, rescored
@@ -35,7 +35,8 @@ def rescore(
     comparison, shelf = load(file), Shelf(store)
     before = latest(shelf, comparison) if id is None else found_run(shelf, id)
     if before is None or before.kind != "comparison":
-        raise UserFault(f"{id or file}: no such comparison is kept; `loopworth runs` lists them")
+        near = beside(shelf, comparison) if before is None else ""
+        raise UserFault(f"{id or file}: no such comparison is kept in {shelf.home}; `loopworth runs` lists them{near}")
     try:
         raise typer.Exit(tell(rescored(as_run(comparison, before), shelf, before), require, as_json))
     except RescoreFault as why:
