@@ -14,6 +14,9 @@ from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Diverged, Said, Waiting
 from loopworth.runs.usage import Quote, Value
 
+CHOICES = ("approve", "edit", "reject")
+"""What a person may say of a call, in the order in which it is told."""
+
 
 class Question(Value, frozen=True):
     """What a person is asked. `hash` binds the decision to the exact canonical arguments.
@@ -51,13 +54,20 @@ def unfit(question: Question, said: Any) -> str:
     if not isinstance(said, Decision):
         return f"offers {offered}, not {short(said)}: give a Decision, as {example(question.choices[0])}"
     if said.choice not in question.choices:
-        return f"offers {offered}, not {short(said.choice)}"
+        return f"offers {offered}, not {short(said.choice)}{to_offer(question, said.choice)}"
     try:
         decision_of(body(said))
     except (TypeError, ValueError) as why:
         return f"takes no {short(said.choice)} like this: {why}"
     bare = said.choice == "edit" and said.arguments is None
     return f"takes no edit without arguments: write {example('edit')}" if bare else ""
+
+
+def to_offer(question: Question, choice: Any) -> str:
+    """How the author of a gate offers a choice that it does not, for runs that are begun from then on."""
+    ways = [way for way in CHOICES if way in (*question.choices, choice)]
+    known = choice in CHOICES and question.choices[0] in CHOICES
+    return f" (a gate offers {choice} by `choices: [{', '.join(ways)}]`)" if known else ""
 
 
 def example(choice: str) -> str:

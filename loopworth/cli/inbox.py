@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import getpass
 import json
+import os
+import shlex
 import signal
 import threading
 from contextlib import suppress
@@ -23,7 +25,7 @@ from loopworth.runs.database import InUse
 from loopworth.runs.home import home
 from loopworth.runs.orphans import Orphan, orphans
 from loopworth.runs.outcome import Diverged, Fenced
-from loopworth.runs.shelf import Shelf
+from loopworth.runs.shelf import Shelf, elsewhere
 from loopworth.runs.store import Store
 from loopworth.runs.world import Decision
 from loopworth.workflows import durable
@@ -51,15 +53,18 @@ def inbox(ctx: typer.Context) -> None:
 def listing(store: Place = None, as_json: AsJson = False) -> None:
     """List the questions that wait, the oldest first, each with its exact arguments."""
     where = home(store)
-    found = approvals.waiting(Shelf(store)) if where.there() else []
+    found, ready = (approvals.waiting(Shelf(store)), approvals.ready(Shelf(store))) if where.there() else ([], [])
     if as_json:
         write_json([facts(one) for one in found])
     elif not found:
-        output().print(shown(f"nothing waits in {where}"), soft_wrap=True)
+        near = elsewhere(where, approvals.waiting)
+        output().print(shown(f"nothing waits in {where}{near}"), soft_wrap=True)
     for one in () if as_json else found:
         end = f", expires {one.expires}" if one.expires else ""
         output().print(shown(f"{one.name}  {one.workflow}, since {one.asked}{end}", "bold"), soft_wrap=True)
         output().print(line(one), soft_wrap=True)
+    for run in ready:
+        complain(f"the run {run} is decided, and was not gone on with yet: loopworth run --durable --resume {run}")
 
 
 @app.command("show", short_help="Show a question, and its run so far.")
@@ -70,7 +75,8 @@ def show(name: Name, store: Place = None, as_json: AsJson = False) -> None:
     if as_json:
         write_json(facts(one))
         return
-    for what, value in rows(one).items():
+    ready = one.run in approvals.ready(shelf)
+    for what, value in {**rows(one), "next": "\n         ".join(commands(one, store, ready))}.items():
         if value not in ("", None):
             output().print(headed(what, shown(value)), soft_wrap=True)
     output().print()
@@ -98,6 +104,20 @@ def rows(one: Approval) -> dict[str, Any]:
         "decided": "\n         ".join(tries),
         "why": one.decision.note if one.decision is not None else "",
     }
+
+
+def commands(one: Approval, store: str | None, ready: bool) -> list[str]:
+    """What to type: to decide in each way that is offered, or to go on with a run that is decided (`ready`)."""
+    place = [] if store in (None, os.environ.get("LOOPWORTH_STORE")) else ["--store", str(home(store))]
+    more = {
+        "edit": [json.dumps(one.question.arguments, ensure_ascii=False)],
+        "reject": ["--note", "WHY"],
+        "answer": ["TEXT"],
+    }
+    offered = one.question.choices if one.state == "waiting" and not one.over else ()
+    found = [["inbox", choice, one.name, *more.get(choice, [])] for choice in offered]
+    found += [["run", "--durable", "--resume", one.run]] if ready else []
+    return [shlex.join(["loopworth", *words, *place]) for words in found]
 
 
 @app.command("approve", short_help="Let a call be made, and go on with its run.")
@@ -175,8 +195,8 @@ def sweep(
     for run, epoch in found.runs.items():
         try:
             Durable(run, store, as_json=as_json, write=reports.append).go_on(run, epoch)
-        except typer.Exit as end:
-            complain(f"{run}: status {end.exit_code}")
+        except typer.Exit:
+            complain(f"the run {run}: {Shelf(store).run(run).exit or 'under way'}")
         except (UserFault, WorkflowFault, Diverged, Fenced, OSError) as why:  # the others are gone on with
             if Shelf(store).run(run).state != "done":  # else somebody was quicker
                 complain(f"{run}: {why}")
@@ -266,7 +286,12 @@ def decided(
     elif no_run:
         complain(f"to go on with the run: {command}")
     else:
-        gone_on(one, place, as_json)
+        try:
+            gone_on(one, place, as_json)
+        except (UserFault, WorkflowFault):
+            complain(f"what was decided stands: go on with the run later by {command}")
+            complain(f"or end it: loopworth runs cancel {one.run}")
+            raise
 
 
 def gone_on(one: Approval, place: str | None, as_json: bool) -> None:

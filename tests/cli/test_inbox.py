@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import shlex
 import signal
 import subprocess
 import sys
@@ -111,6 +112,23 @@ def test_edited_arguments_are_held_against_the_tool_before_they_count(folder: pa
     assert paid(folder) == ["Bob 3"]
 
 
+def test_a_question_is_shown_with_the_commands_that_decide_it(folder: pathlib.Path) -> None:
+    """One for each choice that is offered, each as it can be typed; what is not offered says who can offer it."""
+    name = begun(folder)
+    shown = [row.removeprefix("next").strip() for row in command("inbox", "show", name).stdout.splitlines()]
+    typed = [row for row in shown if row.startswith("loopworth inbox")]
+    assert [shlex.split(row)[2:] for row in typed] == [
+        ["approve", name],
+        ["edit", name, '{"amount": 250, "who": "Ann"}'],
+        ["reject", name, "--note", "WHY"],
+    ]
+    done = command("inbox", "edit", begun(folder, "refunds"), '{"who": "Ann", "amount": 5}')
+    assert done.exit_code == FAULTY
+    assert (
+        "offers approve or reject, not edit (a gate offers edit by `choices: [approve, edit, reject]`)" in done.stderr
+    )
+
+
 def test_a_rejection_wants_a_reason(folder: pathlib.Path) -> None:
     """The model reads it; the call is not made."""
     name = begun(folder)
@@ -174,6 +192,12 @@ def test_a_changed_workflow_is_refused_with_what_changed(folder: pathlib.Path) -
     for words in (("inbox", "edit", name, '{"who": "Bob", "amount": 3}'), ("inbox", "approve", name)):
         done = command(*words)
         assert (done.exit_code, "editable.yaml changed since it began" in done.stderr) == (FAULTY, True), done.output
+    run = name.partition(".")[0]
+    assert f"what was decided stands: go on with the run later by loopworth run --durable --resume {run}" in done.stderr
+    listed = command("inbox", "list")
+    assert "nothing waits in" in listed.stdout
+    assert f"the run {run} is decided, and was not gone on with yet" in listed.stderr
+    assert f"next loopworth run --durable --resume {run}" in " ".join(command("inbox", "show", name).stdout.split())
     file.write_text(before)
     assert command("run", "--durable", "--resume", "last").exit_code == DONE
     assert paid(folder) == ["Ann 250"]

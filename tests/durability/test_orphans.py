@@ -131,7 +131,7 @@ def test_a_killed_run_is_gone_on_with_by_a_sweep(place: str, tmp_path: pathlib.P
             break
     assert f"loopworth run --durable --resume {run}" in listed.output
     done = command("inbox", "sweep", "--store", place)
-    assert (done.exit_code, f"{run}: status {DONE}" in done.stderr) == (DONE, True), done.output
+    assert (done.exit_code, f"the run {run}: success" in done.stderr) == (DONE, True), done.output
     assert (tmp_path / "paid.txt").read_text() == "5\n"
     assert run not in command("inbox", "sweep", "--store", place).output
 

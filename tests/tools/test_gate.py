@@ -200,10 +200,12 @@ def test_a_choice_that_this_gate_does_not_offer_decides_nothing(offered):
         ask, _ = deciding(decision)
         with pytest.raises(Waiting) as waiting:
             invoke(gated(Gate(choices=offered)), {"amount": 5}, fx=place(ask=ask))
-        assert waiting.value.note == f"the gate of refund offers {' or '.join(offered)}, not {word}"
+        said, _, instead = waiting.value.note.partition(" (a gate offers ")
+        assert said == f"the gate of refund offers {' or '.join(offered)}, not {word}"
+        assert instead.startswith("" if word == "answer" else f"{word} by `choices: [")
         hash = digest(["refund", {"amount": 5, "fee": 3}])
         journal = MemoryJournal({"1/call[0]/gate": Record(hash, "gate", body(decision))})
-        with pytest.raises(Diverged, match=f"1/call.0./gate: the gate of refund offers .*, not {word}\n    recorded:"):
+        with pytest.raises(Diverged, match=f"1/call.0./gate: the gate of refund offers .*, not {word}.*\n    recorded"):
             invoke(gated(Gate(choices=offered)), {"amount": 5}, fx=place(journal=journal))
     assert PAID == []
 
