@@ -28,7 +28,7 @@ class Loaded:
     """What was read, by resolved path.
 
     `tasks` are those of a comparison (once it is checked, those that count; the `whole` file's, if that is asked for),
-    or of a task file named by itself.
+    or of a task file named by itself; `tables` are the files with tasks.
     """
 
     files: Files = field(default_factory=Files)
@@ -36,6 +36,12 @@ class Loaded:
     tasks: dict[Path, tuple[Task, ...]] = field(default_factory=dict)
     whole: bool = False
     found: list[Fault] = field(default_factory=list)
+    tables: set[Path] = field(default_factory=set)
+
+    @property
+    def read(self) -> set[Path]:
+        """Every file that was read, by its resolved path: what was named, and what these refer to."""
+        return {*self.files.documents, *self.files.texts, *self.tables}
 
     @property
     def faults(self) -> list[Fault]:
@@ -100,6 +106,7 @@ class Loaded:
             if (there := self.files.present(path, spot)) is None:
                 return
             path = there
+        self.tables.add(path.resolve())
         found, faults = tasks.read_with_faults(path, self.columns(path, rename or {}, owner))
         self.found += faults
         if found:

@@ -36,7 +36,7 @@ def check(
             output().print(shown(str(fault)), soft_wrap=True)
         complain(f"{counted(faults, 'fault')} in {counted({fault.file for fault in faults}, 'file')}")
     else:
-        output().print(f"no faults in {counted(files, 'file')}")
+        output().print(f"no faults in {checked(files, loaded.read)}")
     for note in () if as_json else in_order(silent(loaded.files)):
         complain(f"note: {note}")
     raise typer.Exit(FAULTY if faults else DONE)
@@ -61,6 +61,13 @@ def listed(path: Path) -> list[Path]:
     if not found:
         raise UserFault(f"{path}: there is no YAML file in this folder")
     return found
+
+
+def checked(files: list[Path], read: set[Path]) -> str:
+    """How many files were checked: those that were named, and those that they refer to."""
+    more = len(read - {file.resolve() for file in files})
+    named = "it names" if len(files) == 1 else "they name"
+    return counted(files, "file") + (f" and the {more} that {named}" if more else "")
 
 
 def counted(things: Sized, name: str) -> str:

@@ -8,6 +8,7 @@ import pathlib
 import pytest
 
 from tests.cli.kit import HELLO, command, written
+from tests.cli.test_comparisons import doubles
 
 MISSPELT = HELLO.replace("shape:", "shap:").replace("{{ question }}", "{{ questio }}")
 
@@ -60,7 +61,7 @@ def test_check_notes_a_tool_that_tells_its_model_nothing(tmp_path: pathlib.Path)
     written(tmp_path, loop=LOOP, deep=DEEP)
     (tmp_path / "own.py").write_text(OWN, "utf-8")
     done = command("check", tmp_path / "loop.yaml")
-    assert (done.exit_code, done.stdout) == (0, "no faults in 1 file\n")
+    assert (done.exit_code, done.stdout) == (0, "no faults in 1 file and the 1 that it names\n")
     notes = [line for line in done.stderr.splitlines() if line.startswith("note: ")]
     assert [note.partition("  ")[0] for note in notes] == [
         f"note: {tmp_path}/loop.yaml:6:18",
@@ -70,6 +71,14 @@ def test_check_notes_a_tool_that_tells_its_model_nothing(tmp_path: pathlib.Path)
     assert "write a docstring, or a `description` here" in done.stderr
     assert "give the workflow a `description`" in done.stderr
     assert command("check", tmp_path / "deep.yaml").stderr == ""
+
+
+def test_check_says_how_many_files_it_read(tmp_path: pathlib.Path) -> None:
+    """Those that were named, and the arms, catalogues, prompts and tasks that these name, each once."""
+    file = doubles(tmp_path)
+    assert command("check", file).stdout == "no faults in 1 file and the 3 that it names\n"
+    every = command("check", file, tmp_path / "guess.yaml").stdout
+    assert every == "no faults in 2 files and the 2 that they name\n"
 
 
 def test_check_as_json(tmp_path: pathlib.Path) -> None:
