@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from inspect import signature
@@ -52,6 +53,7 @@ Runs: TypeAlias = Compiled | Executor | str | Path
 
 def load(path: str | Path) -> Workflow:
     """A workflow file as its typed spec. Raises `WorkflowFault` with every fault of every file it refers to."""
+    readable(path)
     return load_workflow(path)[0]
 
 
@@ -60,6 +62,7 @@ def check(*paths: str | Path, tools: Tools | None = None) -> list[Fault]:
     are those that the program will give, as in `compile`."""
     from loopworth.comparisons import language  # imported here: a run needs nothing of comparisons
 
+    readable(*paths)
     try:
         given = given_tools.entries(tools or {})
     except WorkflowFault as faulty:
@@ -79,7 +82,20 @@ def compile(
     `tools` stand in for those of the same name, whose rules stay, or are new in the catalogue. Raises `WorkflowFault`
     with every fault of every file. Secrets are read from `environ` (the process's by default).
     """
+    readable(path)
+    if not isinstance(model, str | None):
+        raise TypeError(
+            f"model={model!r} is no name, such as 'ollama/qwen3:4b': give your own to `run`, as models={{…: …}}"
+        )
     return building.compile(path, model=model, environ=environ, tools=given_tools.entries(tools or {}))
+
+
+def readable(*paths: Any) -> None:
+    """Raises TypeError for what is no path."""
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            shown = f"{path!r:.80}"
+            raise TypeError(f"{shown} is no path: a workflow or a comparison is a YAML file, given by its path")
 
 
 @asynccontextmanager
@@ -144,6 +160,15 @@ async def run(
         return outcome
 
 
+def outside(instead: str) -> None:
+    """Raises RuntimeError within an event loop that runs, as in a notebook or a web server."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise RuntimeError(f"an event loop is running here: write `{instead}`")
+
+
 def askable(ask: Any) -> None:
     """Raises TypeError for an `ask` that could not be asked."""
     wanted = "write `async def ask(question, id)`, which returns a Decision"
@@ -165,6 +190,7 @@ def ready(workflow: Runs, tools: Tools | None = None, models: Models | None = No
         return workflow
     if isinstance(workflow, str | Path):
         return compile(workflow, tools=tools)
+    given_models.mapped(models or {})
     named = {name: given_models.spec_of(own, ModelSpec(name)) for name, own in (models or {}).items()}
     return given_tools.executor(workflow, tools or {}, named)
 
@@ -262,7 +288,8 @@ def run_sync(
     watch: Callable[[Said], None] | None = None,
     hear: Listener | None = None,
 ) -> Outcome:
-    """As `run`, for a program without an event loop."""
+    """As `run`, for a program without an event loop. Raises RuntimeError within one."""
+    outside("await loopworth.run(…)")
     given: dict[str, Any] = {"ask": ask, "journal": journal, "store": store, "id": id, "watch": watch, "hear": hear}
     return asyncio.run(run(workflow, input, models=models, tools=tools, **given))
 
@@ -293,6 +320,7 @@ async def compare(
     from loopworth.comparisons import comparison, execution
     from loopworth.comparisons import given as given_arms
 
+    readable(path)
     entries = given_tools.entries(tools or {})
     more = {name: arm if isinstance(arm, Compiled) else ready(arm, tools, models) for name, arm in (arms or {}).items()}
 

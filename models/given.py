@@ -17,9 +17,11 @@ import msgspec
 from loopworth.models.opening import Model, open_model
 from loopworth.models.reading import read
 from loopworth.models.spec import ModelSpec
+from loopworth.runs.journal import body, reader
 from loopworth.runs.message import Message, Reply, Request
 from loopworth.runs.outcome import Diverged, Stop
 
+written_down = reader(Reply)
 CONCURRENCY = 4
 """Calls at once where the object does not say."""
 
@@ -38,8 +40,8 @@ class GivenModel:
     """The program's own as any other model, with all that it has beside, such as `quote`. Closing it is left to the
     program, which opened it.
 
-    A plain function runs in a thread, so that it holds up nothing else. What it raises is an endpoint's failure; raises
-    TypeError where what was said is no reply.
+    A plain function runs in a thread, so that it holds up nothing else. What it raises, and what it says that is no
+    reply, is an endpoint's failure.
     """
 
     def __init__(self, own: Replies | Callable[[Request], Any]) -> None:
@@ -54,13 +56,14 @@ class GivenModel:
     async def reply(self, request: Request, seconds: float | None, *place: str, **hear: Any) -> Reply:
         try:
             said = await self.said(request, seconds, *place, **hear)
+            return said if self.ours else reply_of(said, request, self.name)
         except (Stop, Diverged):
             raise
         except Exception as error:
             if self.ours:
                 raise
-            raise Stop("provider_error", None, f"{self.name}: {type(error).__name__}: {error}") from error
-        return reply_of(said, request, self.name)
+            why = str(error) if isinstance(error, NoReply) else f"{self.name}: {type(error).__name__}: {error}"
+            raise Stop("provider_error", None, why) from error
 
     async def said(self, request: Request, seconds: float | None, *place: str, **hear: Any) -> Any:
         own: Any = self.own
@@ -74,15 +77,29 @@ class GivenModel:
         """Nothing of ours is open."""
 
 
+class NoReply(TypeError):
+    """What a model of the program's own returned is no reply; the text says what to return."""
+
+
 def reply_of(said: Any, request: Request, name: str) -> Reply:
-    """What was said, as a reply: a message is read as if it had come over the wire."""
+    """What was said, as a reply: a message is read as if it had come over the wire. Raises NoReply."""
     if isinstance(said, Reply):
-        return said
+        return sound(said, name)
     message: Message | None = {"role": "assistant", "content": said} if isinstance(said, str) else said
     if not isinstance(message, dict) or "role" not in message:
         wanted = "a Reply, a text, or a message such as {'role': 'assistant', 'content': …}"
-        raise TypeError(f"the model {name} returned {type(said).__name__}: it must return {wanted}")
+        keys = f" with {', '.join(map(repr, list(message)[:5]))}" if isinstance(message, dict) and message else ""
+        raise NoReply(f"the model {name} returned {type(said).__name__}{keys}: it must return {wanted}")
     return read({"choices": [{"message": message}]}, request.max_tokens, len(request.messages))
+
+
+def sound(reply: Reply, name: str) -> Reply:
+    """A reply that a program made, which nothing has checked yet, as it would be read again. Raises NoReply."""
+    try:
+        return written_down(body(reply))
+    except (TypeError, ValueError) as why:
+        example = 'Reply({"role": "assistant", "content": "hi"}, text="hi")'
+        raise NoReply(f"the model {name} returned a Reply that cannot be kept: {why}; such as {example} can") from None
 
 
 def name_of(own: Any) -> str:
@@ -122,13 +139,21 @@ def spec_of(own: Given, spec: ModelSpec) -> ModelSpec:
 def by_key(given: Mapping[str, Given], specs: Mapping[str, ModelSpec]) -> dict[str, Given]:
     """The given models by the keys that they stand for: one may be named by its key, or as the files name it.
 
-    Raises LookupError for a name that no file has.
+    Raises LookupError for a name that no file has, TypeError for what names none.
     """
+    mapped(given, next(iter(sorted(spec.name for spec in specs.values())), "provider/name"))
     for name in given:
         known = {*specs, *(spec.name for spec in specs.values())}
         if name not in known:
             raise LookupError(unused(name, sorted(spec.name for spec in specs.values())))
     return {key: given[name] for key, spec in specs.items() for name in (key, spec.name) if name in given}
+
+
+def mapped(given: Any, example: str = "provider/name") -> None:
+    """Raises TypeError where models are given by no name."""
+    if not isinstance(given, Mapping):
+        wanted = f"write models={{{example!r}: …}}, by the name that the file has"
+        raise TypeError(f"models={given!r} does not say in whose place: {wanted}")
 
 
 def unused(name: str, known: Iterable[str]) -> str:

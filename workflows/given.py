@@ -35,10 +35,17 @@ def entries(tools: Mapping[str, Given]) -> dict[str, Tool]:
     The keys are those of a catalogue file. A function alone says no more than itself, so it can stand in for a tool
     that a file names, and a new tool must say its `effect`.
     """
+    if not isinstance(tools, Mapping):
+        named = ", ".join(f"{getattr(one, '__name__', 'name')!r}: …" for one in as_list(tools)[:3])
+        raise TypeError(f"tools={tools!r} gives tools without names: write tools={{{named}}}")
     made = {name: entry(name, said) for name, said in tools.items()}
     if faults := [fault for _, found in made.values() for fault in found]:
         raise WorkflowFault(faults)
     return {name: one for name, (one, _) in made.items()}
+
+
+def as_list(tools: Any) -> list[Any]:
+    return list(tools) if isinstance(tools, list | tuple | set) else [tools]
 
 
 def entry(name: str, said: Given) -> tuple[Tool, list[Fault]]:

@@ -78,11 +78,48 @@ class Broken(ScriptedModel):
         del self.replies
 
 
-@pytest.mark.parametrize("value", [3, None, {"text": "x"}, ["x"]])
-def test_what_is_no_reply_is_said_to_be_none(value: Any) -> None:
-    """The message names the model and what it must return."""
-    with pytest.raises(TypeError, match=r"the model python/<lambda> returned \w+: it must return a Reply, a text"):
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [(3, "int"), (None, "NoneType"), ({"text": "x"}, "dict with 'text'"), (["x"], "list"), ({}, "dict")],
+)
+def test_what_is_no_reply_is_the_models_fault(value: Any, what: str) -> None:
+    """As what it raises is: an endpoint's failure, and no bug of ours. The note says what it must return."""
+    with pytest.raises(Stop) as stop:
         said(lambda request: value)
+    assert stop.value.exit == "provider_error"
+    assert stop.value.note.startswith(f"the model python/<lambda> returned {what}: it must return a Reply, a text, or")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply("hi"),  # type: ignore[arg-type]
+        Reply({"role": "assistant"}, text=None),  # type: ignore[arg-type]
+        Reply({"role": "assistant"}, calls=({"tool": "pay"},)),  # type: ignore[arg-type]
+        Reply({"role": "assistant"}, usage={"input": "many"}),  # type: ignore[arg-type]
+        Reply({"role": "assistant"}, finish=None),  # type: ignore[arg-type]
+        Reply({"role": "assistant", "content": object()}),
+    ],
+)
+def test_a_reply_of_the_wrong_shape_is_found_where_it_is_made(reply: Reply) -> None:
+    """Nothing checks a value that a program makes; what could not be kept and read again is its model's fault."""
+    with pytest.raises(Stop, match=r"the model python/Made returned a Reply that cannot be kept: .*") as stop:
+        said(Made(reply))
+    assert stop.value.exit == "provider_error"
+
+
+def test_a_reply_is_taken_as_it_would_be_read_again() -> None:
+    """So that the run that is live and the one that is replayed are the same."""
+    reply = Reply({"role": "assistant", "content": "hi"}, text="hi", usage={"input": 7})  # type: ignore[arg-type]
+    assert said(Made(reply)).usage == Usage(7)
+
+
+class Made:
+    def __init__(self, made: Reply) -> None:
+        self.made = made
+
+    async def reply(self, request: Request, seconds: float | None) -> Reply:
+        return self.made
 
 
 def test_what_cannot_reply_is_no_model() -> None:

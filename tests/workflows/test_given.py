@@ -200,6 +200,56 @@ def test_what_cannot_be_run_is_said_to_be_none() -> None:
         toolbox({"pay": pay})
 
 
+def test_a_model_that_returns_another_shape_ends_the_run_as_its_failure() -> None:
+    """Not as a bug of loopworth, and with the words that mend it."""
+    models = {"clerk": lambda request: {"answer": "Ann"}}
+    outcome = loopworth.run_sync(Asks(), {"to": "ann"}, models=models, tools=TOOLS)
+    assert outcome.exit == "provider_error"
+    assert "the model python/<lambda> returned dict with 'answer': it must return a Reply, a text, or" in outcome.note
+
+
+ANY: Any = loopworth
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            lambda file: ANY.run_sync(file, {}, models=len),
+            r"write models=\{'ollama/m': …\}, by the name that the file has",
+        ),
+        (lambda file: ANY.run_sync(Asks(), {}, models=len), r"write models=\{'provider/name': …\}"),
+        (lambda file: ANY.run_sync(file, {}, tools=[pay]), r"gives tools without names: write tools=\{'pay': …\}"),
+        (lambda file: ANY.compile(file, tools=pay), r"gives tools without names: write tools=\{'pay': …\}"),
+        (
+            lambda file: ANY.compile(file, model=len),
+            r"is no name, such as 'ollama/.*': give your own to `run`, as models=",
+        ),
+        (lambda file: ANY.compile({"workflow": "w"}), r"\{'workflow': 'w'\} is no path: a workflow or a comparison is"),
+        (lambda file: ANY.load({"workflow": "w"}), "is no path"),
+        (lambda file: ANY.check({"workflow": "w"}), "is no path"),
+        (lambda file: ANY.run_sync({"workflow": "w"}, {}), "cannot be run: give a file, or an object"),
+        (lambda file: asyncio.run(ANY.compare({"comparison": "w"})), "is no path"),
+    ],
+)
+def test_what_is_given_in_another_shape_is_told_what_to_write(tmp_path: pathlib.Path, given: Any, said: str) -> None:
+    """Before anything runs, and not by an error from within."""
+    (tmp_path / "say.yaml").write_text(SAY)
+    with pytest.raises(TypeError, match=said):
+        given(tmp_path / "say.yaml")
+
+
+def test_run_sync_within_an_event_loop_says_what_to_await(tmp_path: pathlib.Path) -> None:
+    """A notebook or a web server has one; no coroutine is left behind (warnings are errors)."""
+    (tmp_path / "say.yaml").write_text(SAY)
+
+    async def cell() -> Any:
+        return loopworth.run_sync(tmp_path / "say.yaml", {})
+
+    with pytest.raises(RuntimeError, match=r"an event loop is running here: write `await loopworth.run\(…\)`"):
+        asyncio.run(cell())
+
+
 @pytest.mark.parametrize("ask", [True, "approve", lambda: None, lambda question: None])
 def test_an_ask_that_cannot_be_asked_is_refused_before_anything_runs(ask: Any) -> None:
     """A caller's slip as any other, with what to write."""
