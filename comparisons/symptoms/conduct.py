@@ -56,7 +56,15 @@ class Called(Value, frozen=True):
     @property
     def values(self) -> list[str]:
         """What it was asked, whatever its arguments are called."""
-        found = json.loads(self.arguments) if self.arguments.startswith("{") and self.status == "ok" else {}
+        return self.given if self.status == "ok" else []
+
+    @property
+    def given(self) -> list[str]:
+        """The same, of a call that came to nothing too."""
+        try:
+            found = json.loads(self.arguments) if self.arguments.startswith("{") else {}
+        except ValueError:  # the model's own text, which is no JSON
+            found = {}
         return sorted(str(leaf).casefold() for leaf in leaves(found))
 
     @property
@@ -67,7 +75,8 @@ class Called(Value, frozen=True):
 
 class Conduct(Value, frozen=True):
     """One run that ended. `subject` is its arm, or its workflow; `offered` are the tools that its loops were known to
-    have, by description; `loops` says how each loop ended, `right` whether the run was scored right."""
+    have, by description; `loops` says how each loop ended, `right` whether the run was scored right, `ending` is what
+    its model said last."""
 
     id: str
     subject: str
@@ -89,6 +98,7 @@ class Conduct(Value, frozen=True):
     usage: Usage = Usage()
     seconds: float = 0.0
     last: str = ""
+    ending: str = ""
 
     @property
     def elided(self) -> set[str]:
@@ -127,6 +137,9 @@ def conduct(recording: Recording) -> Conduct | None:
         usage=outcome.usage,
         seconds=outcome.seconds,
         last=asked[-1] if asked else "",
+        ending=next(
+            (text(one.message) for one in reversed(outcome.transcript) if one.message["role"] == "assistant"), ""
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias
 
 from loopworth.comparisons.symptoms.conduct import Called, Conduct
+from loopworth.runs.observation import FAILED
 from loopworth.runs.usage import Value
 
 Part = Literal["instructions", "tools", "state", "decision", "termination"]
@@ -16,6 +17,8 @@ SHARE = 0.2
 BAD_SHARE, BAD_CALLS = 0.2, 2
 """From this share of a tool's calls on, and from this number on, its bad calls are a habit."""
 SHORT = 160
+MADE = ("ok", *FAILED)
+"""How a call ended that its tool was asked for."""
 
 
 class Sign(Value, frozen=True):
@@ -134,6 +137,11 @@ def by_tool(runs: Runs) -> dict[str, list[tuple[Conduct, Called]]]:
         for call in run.calls:
             found.setdefault(call.tool, []).append((run, call))
     return found
+
+
+def made(calls: Calls) -> list[tuple[Conduct, Called]]:
+    """The calls that reached their tool: what was refused, or answered as a repetition, says nothing of it."""
+    return [(run, call) for run, call in calls if call.status in MADE]
 
 
 def bad(calls: Calls, statuses: Sequence[str]) -> list[Sign]:

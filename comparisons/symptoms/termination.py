@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any
 
 from loopworth.comparisons.symptoms.claims import announced
 from loopworth.comparisons.symptoms.conduct import Called, Conduct
-from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, finding, spoken
+from loopworth.comparisons.symptoms.finding import SHORT, Finding, Runs, Sign, brief, finding, spoken
 from loopworth.comparisons.trace import leaves
 from loopworth.runs.outcome import LIMITS
 
@@ -123,17 +124,32 @@ def hollow(runs: Runs) -> Iterator[Finding]:
 
 
 def truncated(runs: Runs) -> Iterator[Finding]:
-    signs = [Sign(run.id, run.last, brief(run.note)) for run in runs if run.exit == "truncated"]
-    most = max((run.usage.output or 0 for run in runs if run.exit == "truncated"), default=0)
-    yield from finding(
-        runs,
-        signs,
-        "termination",
-        "truncated",
-        "replies are cut at their output limit",
-        ("model.max_tokens", max(1024, 2 * most)),
-        "a reply that is cut is no end; with a reasoning model, see what reasoning used of it",
-    )
+    """Replies that come to no end by themselves: for want of room, or because they say the same for ever."""
+    cut = [run for run in runs if run.exit == "truncated"]
+    round_again = [run for run in cut if endless(run.ending)]
+    most = max((run.usage.output or 0 for run in cut), default=0)
+    if 2 * len(round_again) > len(cut):
+        change: tuple[str, Any] = ("model.extra", {"frequency_penalty": 0.5})
+        what = "replies say the same over and over, until they are cut at their output limit"
+        why = (
+            "more room would cost more and end the same way: try a penalty where the endpoint has one, or another model"
+        )
+    else:
+        change = ("model.max_tokens", max(1024, 2 * most))
+        what = "replies are cut at their output limit"
+        why = "a reply that is cut is no end; with a reasoning model, see what reasoning used of it"
+    signs = [Sign(run.id, run.last, brief(run.ending[-SHORT:] if run in round_again else run.note)) for run in cut]
+    yield from finding(runs, signs, "termination", "truncated", what, change, why)
+
+
+ENDLESS = re.compile(r"(?P<said>.{1,80}?)(?P=said){7,}.{0,80}\Z", re.DOTALL)
+"""The same up to 80 characters, eight times and more, at the end of a text that may be cut in the middle of them."""
+
+
+def endless(text: str) -> bool:
+    """Whether a text ends in saying the same words or digits over and over."""
+    match = ENDLESS.search(text.rstrip()[-2_000:])
+    return match is not None and any(sign.isalnum() for sign in match["said"])
 
 
 METERS: Mapping[str, tuple[str, Callable[[Conduct], float | None]]] = {

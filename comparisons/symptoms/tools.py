@@ -15,6 +15,7 @@ from loopworth.comparisons.symptoms.conduct import Called, Conduct, figures
 from loopworth.comparisons.symptoms.finding import (
     BAD_CALLS,
     SHORT,
+    Calls,
     Finding,
     Runs,
     Sign,
@@ -24,6 +25,7 @@ from loopworth.comparisons.symptoms.finding import (
     described,
     finding,
     habitual,
+    made,
     spoken,
 )
 from loopworth.runs.observation import FAILED
@@ -108,23 +110,62 @@ def mistaken(first: Called, then: Called) -> bool:
 def failing(runs: Runs) -> Iterator[Finding]:
     """A tool itself fails, or does not answer in time; where the run was right all the same, that is no finding."""
     for tool, calls in by_tool(runs).items():
-        failed = [(run, call) for run, call in calls if call.came in FAILED and own(run, call)]
+        reached = made(calls)
+        failed = [(run, call) for run, call in reached if call.status in FAILED and own(run, call)]
         ended = [Sign(run.id, call.at, brief(run.note)) for run, call in failed if ended_by(run, call)]
         if failed:
+            on = " on what they are given" if misgiven(failed) else ""
             yield from finding(
                 runs,
-                habitual(failed, len(calls)) or ended,
+                habitual(failed, len(reached)) or ended,
                 "tools",
                 "tool_failures",
-                f"{len(failed)} of {len(calls)} calls of {tool} fail",
-                *mended(tool, [call for _, call in failed]),
+                f"{len(failed)} of {len(reached)} calls of {tool} fail{on}{persisted(failed)}",
+                *(instructed(runs, tool, reached) if on else mended(tool, [call for _, call in failed])),
             )
+
+
+def misgiven(failed: Calls) -> bool:
+    """Whether the errors name what the calls were given, so that it is more likely wrong than the tool is."""
+    named = [call for _, call in failed if call.loop is not None and names_its_values(call)]
+    return 2 * len(named) >= len(failed)
+
+
+def names_its_values(call: Called) -> bool:
+    """Whether an error quotes an argument, and does not say that it may pass."""
+    said = call.content.casefold()
+    return PASSING.search(said) is None and any(len(value) > 1 and quoted(value, said) for value in call.given)
+
+
+def quoted(value: str, said: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", said) is not None
+
+
+def persisted(failed: Calls) -> str:
+    """In how many runs a call that had failed was only made again until the run ended."""
+    stuck = {run.id for run, call in failed if run.exit == "repetition" and again(run, call)}
+    runs = f"{len(stuck)} run{'s' * (len(stuck) != 1)} then make{'s' * (len(stuck) == 1)}"
+    return f", and {runs} the same call again until `repetition`" if stuck else ""
+
+
+def again(run: Conduct, call: Called) -> bool:
+    """Whether a run made a call again that was not made because an equal one had been."""
+    return any(one.key == call.key and one.status in ("repeated", "not_run") for one in run.calls)
+
+
+def instructed(runs: Runs, tool: str, calls: Calls) -> tuple[tuple[str, str], str]:
+    """A description that says what may be given: by an example that was right, where there is one."""
+    good = next((call.arguments for _, call in calls if call.status == "ok" and call.arguments), "")
+    more = f"For example: {brief(good)}" if good else "Give values that you were told or have read, not these words."
+    why = "the errors name what was sent: see what the model gives before the tool; `allow` can list what there is"
+    return described(runs, tool, more), why
 
 
 def confessing(runs: Runs) -> Iterator[Finding]:
     """A tool gives its errors out as results: they count as done, and nothing ends for them."""
     for tool, calls in by_tool(runs).items():
-        said = [(run, call) for run, call in calls if call.came == "ok" and confesses(call) and own(run, call)]
+        calls = made(calls)
+        said = [(run, call) for run, call in calls if call.status == "ok" and confesses(call) and own(run, call)]
         yield from finding(
             runs,
             habitual(said, len(calls), MOST),
@@ -164,8 +205,9 @@ def own(run: Conduct, call: Called) -> bool:
 
 
 def ended_by(run: Conduct, call: Called) -> bool:
-    """Whether the run ended because this call failed."""
-    return run.exit in ("tool_failures", "step_failed") and call is run.calls[-1] and call.status in FAILED
+    """Whether the run ended because this call failed, or because it was made again and again after that."""
+    last = run.exit in ("tool_failures", "step_failed") and call is run.calls[-1]
+    return last or (run.exit == "repetition" and again(run, call))
 
 
 def mended(tool: str, failed: Sequence[Called]) -> tuple[tuple[str, Any], str]:

@@ -104,6 +104,11 @@ def minute(n: int) -> str:
     return f"minute {n}: " + "it was said that it is late; " * 30
 
 
+def plan(name: str) -> int:
+    """What a plan costs a month; name is the plan's name."""
+    return {"basic": 9, "team": 49}[name]
+
+
 def broken(code: str) -> str:
     """A figure of a project."""
     raise ConnectionError("the database is down")
@@ -207,6 +212,12 @@ LESS_PLAIN: dict[str, tuple[str, str, dict[str, Any]]] = {
     "repeats_wrong_arguments": ("tools", "bad_arguments", loop(*[call("lookup", project="ZRG-14")] * 4)),
     "repeats_a_wrong_name": ("tools", "unknown_tool", loop(*[call("find", project="ZRG-14")] * 4)),
     "repeats_what_is_down": ("tools", "tool_failures", loop(*[call("broken", code="A")] * 4, tools="broken")),
+    "sends_the_words_of_a_description": (
+        "tools", "tool_failures", loop(*[call("plan", name="the plan's name")] * 4, tools="plan"),
+    ),
+    "says_the_same_for_ever": (
+        "termination", "truncated", loop(LOOK, {"text": "It is " + "customers." * 40, "finish": "length"}),
+    ),
     "goes_to_and_fro_with_what_is_down": (
         "tools", "tool_failures", loop(*[call("broken", code="A"), LOOK] * 4, tools="broken lookup"),
     ),

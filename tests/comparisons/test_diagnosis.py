@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import loopworth
 from loopworth.comparisons.diagnosis import diagnose, tells
-from loopworth.comparisons.symptoms.finding import yaml
-from loopworth.comparisons.symptoms.termination import capped
+from loopworth.comparisons.symptoms.conduct import Conduct
+from loopworth.comparisons.symptoms.finding import Runs, yaml
+from loopworth.comparisons.symptoms.termination import capped, endless, truncated
 from loopworth.models import ScriptedModel
 from loopworth.runs.kept import Query
 from loopworth.runs.message import Reply, Request
@@ -241,6 +242,42 @@ def test_a_pipelines_tool_that_fails_is_the_tools(tmp_path: pathlib.Path) -> Non
     }
     [finding] = diagnose(run(tmp_path, "fails", workflow))
     assert (finding.part, finding.change) == ("tools", "steps.first.retry: {attempts: 2}")
+
+
+def test_calls_count_that_reached_their_tool(tmp_path: pathlib.Path) -> None:
+    """What was answered `repeated` was not made: the figures are those of a report's table. Ends as `repetition` are
+    named, and errors that quote what was sent point at the arguments, with one that was right for an example."""
+    wrong, right = call("plan", name="the plan's name"), call("plan", name="basic")
+    scripts = [[wrong, wrong, wrong, wrong], [wrong, wrong, wrong, wrong], [wrong, right, "It is 9."]]
+    store = compared(tmp_path, scripts, tools="plan")
+    [finding] = diagnose(recorded(store))
+    assert finding.what == (
+        "3 of 4 calls of plan fail on what they are given, and 2 runs then make the same call again until `repetition`"
+    )
+    assert finding.change.endswith('For example: {\\"name\\":\\"basic\\"}"')
+    made = sum(one.kept.tool_calls for one in recorded(store) if one.kept.arm == "agent")
+    assert made == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "circular"),
+    [
+        ("customers." * 30, True),
+        ("So: " + "I have to look at it. " * 12 + "I have to lo", True),
+        ("0" * 200, True),
+        ("| a | b |\n" + "".join(f"| {n} | {n * n} |\n" for n in range(60)), False),
+        ("It is done.\n" + "-" * 80 + "\n" * 40, False),
+        ("ha ha ha", False),
+        ("", False),
+    ],
+)
+def test_a_reply_that_goes_round_wants_no_more_room(text: str, circular: bool) -> None:
+    """The same words or digits over and over, to the end; a table, a rule and a laugh are none."""
+    assert endless(text) is circular
+    [finding] = truncated(Runs("a", (Conduct("r", "a", "truncated", ending=text),), 1))
+    assert (finding.path, "more room would cost more" in finding.why) == (
+        ("model.extra", True) if circular else ("model.max_tokens", False)
+    )
 
 
 def test_a_workflow_that_says_no_as_a_tool_is_no_failure(tmp_path: pathlib.Path) -> None:
