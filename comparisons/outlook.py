@@ -182,7 +182,7 @@ def notes(costs: Sequence[Cost]) -> Iterator[str]:
     wide = [one for one in asked if (one.worst_tokens or 0.0) > FAR * (one.tokens or 0.0)]
     if wide:
         arms = ", ".join(f"{one.arm} ({each(one)})" for one in wide)
-        yield f"`budget: {{tokens: …}}` in the workflow is a lower limit, which every run is held to: {arms}."
+        yield f"`budget: {{tokens: …}}` in the workflow makes it less, and every run is held to it: {arms}."
 
 
 def each(one: Cost) -> str:
