@@ -17,6 +17,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from loopworth.comparisons.export import uncollected
 from loopworth.comparisons.pages.disagreements import Disagreement, Line, Sides, disagreements, final, sides, tasks
 from loopworth.comparisons.pages.tables import Found, origin, tables, verdict
 from loopworth.comparisons.table import duration
@@ -68,6 +69,7 @@ class Pair(Value, frozen=True):
     sides: Sides
 
 
+@uncollected()
 def html(found: Found, transcripts: int = TRANSCRIPTS, drawings: Mapping[str, str] | None = None) -> str:
     """The page; `drawings` are SVG of `charts.inline`, by the name of their table."""
     trials = final(found)
