@@ -24,7 +24,7 @@ from loopworth.runs.secrets import hide
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
 from loopworth.runs.usage import Value
-from loopworth.runs.world import Decision, Question, decision_of, unfit
+from loopworth.runs.world import Decision, Question, decision_of, example, short, unfit
 
 ASK = f"""
 insert into approval(run, id, n, hash, tool, question, state, asked, expires, epoch)
@@ -246,6 +246,8 @@ def decide(
     Edited arguments are not checked here: who decides knows the tool.
     """
     now = now or moment()
+    if not isinstance(decision, Decision) or not isinstance(decision.by, str):
+        raise Refused(f"{run}: {short(decision)} is no decision: give a Decision, as {example('approve')}")
     by = decision.by.encode("utf-8", "replace").decode()  # a name of another encoding, as a terminal may give one
     decision = hide(msgspec.structs.replace(decision, by=by))
 

@@ -17,7 +17,7 @@ from loopworth.workflows import spec
 from loopworth.workflows.document import plain, spelled
 from loopworth.workflows.faults import Fault, WorkflowFault, nearest
 from loopworth.workflows.form import Spotted, beside
-from loopworth.workflows.literals import unset
+from loopworth.workflows.literals import NAME, unset
 from loopworth.workflows.python_name import PythonNameFault, load
 from loopworth.workflows.python_name import module as load_module
 
@@ -190,9 +190,9 @@ def revealed(value: Any, spot: Spotted, environ: Mapping[str, str] | None) -> An
 
 
 def secret(name: str, spot: Spotted, environ: Mapping[str, str] | None) -> str:
-    if environ is None:
+    if environ is None and NAME.fullmatch(name):
         return UNREAD
-    if name not in environ:
+    if environ is None or name not in environ:
         raise WorkflowFault([spot.below("env").fault(*unset(name))])
     learn(environ[name], least=NAMED)
     return environ[name]

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, WithJs
 from loopworth.workflows.document import Document
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.form import Form, Kind, Later, Unset, Words
+from loopworth.workflows.literals import NAME, unset
 from loopworth.workflows.types import Type, parse_type
 
 LONGEST = 876_000 * 3600.0
@@ -112,6 +113,10 @@ class Secret(Form):
     instead: ClassVar[str] = "write the name of the variable that holds it, as {env: OPENAI_API_KEY}"
     env: Text
     """The environment variable that holds it."""
+
+    def rules(self) -> Iterator[Fault]:
+        if self.sound("env") and "env" in self.given and not NAME.fullmatch(self.env):
+            yield self.at("env").fault(*unset(self.env))
 
 
 class Price(Form):

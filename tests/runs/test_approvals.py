@@ -194,6 +194,9 @@ def test_what_a_question_does_not_offer_is_refused(store: Store, choice: Any) ->
         decide(store, "a1", "1/gate", Decision(choice, "Ann"), NOW)
     with pytest.raises(Refused, match=r"^a1.1 takes no edit without arguments: write Decision\(\"edit\""):
         decide(store, "a1", "1/gate", Decision("edit", "Ann"), NOW)
+    for said in (True, None, "approve", Decision("approve", by=None)):  # type: ignore[arg-type]
+        with pytest.raises(Refused, match=r"is no decision: give a Decision, as Decision\(\"approve\"\)"):
+            decide(store, "a1", "1/gate", said, NOW)  # type: ignore[arg-type]
     assert [one.id for one in waiting(store.shelf())] == ["1/gate"]
 
 
