@@ -193,10 +193,22 @@ def leads(path: tuple[str, ...], form: type[Form]) -> bool:
     """Whether a path of keys may stand in a form."""
     if path[0] not in usable(form):
         return False
-    inner = [unwrapped(option) for option in members(form.model_fields[names_of(form)[path[0]]].annotation)]
-    return len(path) == 1 or any(
-        leads(path[1:], one) for one in inner if isinstance(one, type) and issubclass(one, Form)
-    )
+    return len(path) == 1 or any(leads(path[1:], one) for one in inner(form, path[0]))
+
+
+def inner(form: type[Form], key: str) -> list[type[Form]]:
+    """The forms that the value of a key may be."""
+    options = map(unwrapped, members(form.model_fields[names_of(form)[key]].annotation))
+    return [one for one in options if isinstance(one, type) and issubclass(one, Form)]
+
+
+def alone(place: tuple[str, ...], form: type[Form]) -> bool:
+    """Whether the form below a key needs no other key than the one that the place ends in."""
+    needed = [
+        {info.alias or name for name, info in one.model_fields.items() if info.is_required()}
+        for one in inner(form, place[0])
+    ]
+    return any(keys <= {place[1]} for keys in needed)
 
 
 def elsewhere(key: str) -> str:
@@ -264,27 +276,29 @@ class Builder:
         for key in value:
             if key in names:
                 continue
-            near, advice = self.meant(form, key, value, known)
+            place, advice = self.meant(form, key, value, known)
             self.fault((*path, key), f"unknown key {key!r} {form.title}", advice, key=True)
-            if near:
-                known[near] = (value[key], key)
+            if place:
+                known[place[0]] = ({place[1]: value[key]} if len(place) > 1 else value[key], key)
         return known
 
     def meant(
         self, form: type[Form], key: str, value: Mapping[str, Any], known: Collection[str]
-    ) -> tuple[str | None, str]:
-        """The absent key that an unknown one stands for, if there is one, and what to write instead of it."""
+    ) -> tuple[tuple[str, ...], str]:
+        """The absent key that an unknown one stands for (or one below it), if any, and what to write instead of it."""
         if key in form.elsewhere:
-            return None, form.elsewhere[key]
+            return (), form.elsewhere[key]
         free = [name for name in usable(form) if name not in known]
         for place in foreign(key, form):
             if len(place) > 1:
-                return None, nested(place, value[key], place[0] in free)
+                return place if place[0] in free and alone(place, form) else (), nested(
+                    place, value[key], place[0] in free
+                )
             if place[0] in free:
-                return place[0], f"did you mean {place[0]!r}?"
+                return place, f"did you mean {place[0]!r}?"
         if near := nearest(key, free):
-            return near, f"did you mean {near!r}?"
-        return None, elsewhere(key) or suggestion(key, usable(form), "keys")
+            return (near,), f"did you mean {near!r}?"
+        return (), elsewhere(key) or suggestion(key, usable(form), "keys")
 
     def required(self, form: type[Form], given: Mapping[str, Any], path: Place) -> None:
         for name, info in form.model_fields.items():

@@ -67,6 +67,17 @@ def test_a_word_of_another_tool_is_answered_with_ours(form, text, instead):
     assert told(form, text)[0]
 
 
+def test_a_word_of_another_tool_counts_as_what_is_meant():
+    """What it holds is read there, so that one mistake is one fault."""
+    builder = Builder(parse("workflow: w\nshape: open_loop\nprompt: x\nmax_iterations: 8\n", "f"))
+    made = builder.form(spec.OpenLoop, builder.document.value)
+    assert made.budget is not None
+    assert (made.budget.turns, len(builder.faults)) == (8, 1)
+    builder = Builder(parse("workflow: w\nshape: open_loop\nprompt: x\nmax_iterations: lots\n", "f"))
+    builder.form(spec.OpenLoop, builder.document.value)
+    assert [(fault.line, fault.column) for fault in builder.faults] == [(4, 1), (4, 17)]
+
+
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_what_is_suggested_for_a_key_may_stand_there(form):
     """Every word of other tools, and every key of other forms, in every form: never a key that it has not."""
@@ -74,8 +85,8 @@ def test_what_is_suggested_for_a_key_may_stand_there(form):
         key for one in FORMS for key in usable(one)
     }
     for word in sorted(words - {*usable(form), *form.elsewhere}):
-        near, advice = Builder(parse("x: 1", "f")).meant(form, word, {word: 1}, ())
-        assert near is None or near in usable(form), word
+        place, advice = Builder(parse("x: 1", "f")).meant(form, word, {word: 1}, ())
+        assert not place or leads(place, form), word
         assert advice, word
         assert "mcp" not in advice, word
 
