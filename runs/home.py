@@ -39,12 +39,20 @@ def nearby(used: Home, *beside: Path) -> Iterator[Path]:
     if not isinstance(used, StoreFile) or used.path != HOME / FILE:
         return
     here = Path.cwd()
-    below = sorted(folder for folder in islice(here.iterdir(), MOST_FOLDERS) if folder.is_dir())
     found = {here.resolve()}
-    for folder in (*beside, *here.parents, *below):
-        if (real := folder.resolve()) not in found and (real / HOME / FILE).is_file():
+    for folder in (*beside, *here.parents, *below(here)):
+        # `Path.is_file` raises where a folder may not be looked into, as many in /tmp.
+        if (real := folder.resolve()) not in found and os.path.isfile(real / HOME / FILE):
             found.add(real)
             yield Path(os.path.relpath(real / HOME / FILE))
+
+
+def below(folder: Path) -> list[Path]:
+    """The folders right below one, up to MOST_FOLDERS of them; none where it may not be read."""
+    try:
+        return sorted(islice(filter(os.path.isdir, folder.iterdir()), MOST_FOLDERS))
+    except OSError:
+        return []
 
 
 def is_address(named: str | Path) -> bool:
