@@ -82,17 +82,8 @@ def inventing(runs: Runs) -> Iterator[Finding]:
 
 def proposing(runs: Runs) -> Iterator[Finding]:
     """A guard keeps stopping its calls."""
-    stopped = guarded(runs, "call")
-    yield from finding(
-        runs,
-        [Sign(run.id, run.last, brief(run.note)) for run, _ in stopped],
-        "decision",
-        "guarded_calls",
-        "a guard keeps stopping its calls",
-        ("instructions", f"Before you call a tool, make sure of this: {brief(stopped[0][1])}" if stopped else ""),
-        "what a guard refuses has to stand where the model can read it; read a sample, the guard may be wrong",
-        adds=True,
-    )
+    what = "a guard keeps stopping its calls"
+    return guarded(runs, "call", "decision", "guarded_calls", what, "Before you call a tool")
 
 
 def unlooked(run: Conduct, runs: Runs, texts: Sequence[str]) -> list[str]:

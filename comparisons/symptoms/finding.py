@@ -125,9 +125,19 @@ def described(runs: Runs, tool: str, more: str) -> tuple[str, str]:
     return f"tools.{tool}.description", f"{' '.join(old.split())} {more}".strip()
 
 
-def guarded(runs: Runs, on: str) -> list[tuple[Conduct, str]]:
-    """The runs that a guard on this ended, and its cause."""
-    return [(run, run.guard.why) for run in runs if run.exit == "guardrail" and run.guard and run.guard.on == on]
+def guarded(runs: Runs, on: str, part: Part, name: str, what: str, before: str) -> Iterator[Finding]:
+    """Whether a guard `on` this keeps ending runs: then its cause has to be told to the model, `before` it goes on."""
+    stopped = [(run, run.guard.why) for run in runs if run.exit == "guardrail" and run.guard and run.guard.on == on]
+    yield from finding(
+        runs,
+        [Sign(run.id, run.last, brief(run.note)) for run, _ in stopped],
+        part,
+        name,
+        what,
+        ("instructions", f"{before}, make sure of this: {brief(stopped[0][1])}" if stopped else ""),
+        "what a guard refuses has to stand where the model can read it; read a sample, the guard may be wrong",
+        adds=True,
+    )
 
 
 def by_tool(runs: Runs) -> dict[str, list[tuple[Conduct, Called]]]:

@@ -111,17 +111,8 @@ EXPECTED = re.compile(r"expected (['\"]?)(.+?)\1, got ")
 
 def refused(runs: Runs) -> Iterator[Finding]:
     """A guard keeps stopping what it answers: what must not be said is not told it. One on the input is its traffic."""
-    stopped = guarded(runs, "answer")
-    yield from finding(
-        runs,
-        [Sign(run.id, run.last, brief(run.note)) for run, _ in stopped],
-        "instructions",
-        "guarded",
-        "a guard keeps stopping its answers",
-        ("instructions", f"Before you answer, make sure of this: {brief(stopped[0][1])}" if stopped else ""),
-        "what a guard refuses has to stand where the model can read it; read a sample, the guard may be wrong",
-        adds=True,
-    )
+    what = "a guard keeps stopping its answers"
+    return guarded(runs, "answer", "instructions", "guarded", what, "Before you answer")
 
 
 def unchecked(runs: Runs) -> Iterator[Finding]:
