@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 from loopworth.runs.message import unfenced
@@ -27,7 +27,7 @@ NEAR = 200
 KEYS = ({"name", "arguments"}, {"name", "parameters"})
 
 
-def called(text: str, names: Iterable[str]) -> str | None:
+def called(text: str, names: Collection[str]) -> str | None:
     """The first of these tools that a reply calls in its text; None where it calls none."""
     text = text.strip()
     if not text.endswith((*ENDS, "```")):
@@ -40,7 +40,7 @@ def called(text: str, names: Iterable[str]) -> str | None:
     return min(((found.start(), name) for found, name in places if found), default=(0, None))[1]
 
 
-def alone(text: str, names: Iterable[str]) -> str | None:
+def alone(text: str, names: Collection[str]) -> str | None:
     """The first of these tools in a text that is nothing but the JSON of a call, or of a list of calls."""
     try:
         value: Any = json.loads(text)

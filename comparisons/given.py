@@ -17,11 +17,12 @@ from msgspec import structs
 
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.endpoints import Open
 from loopworth.comparisons.extension import taken_up
 from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper, changed, latest
 from loopworth.comparisons.program import program_inputs
 from loopworth.comparisons.tasks import columns, lacking
-from loopworth.models import Model, ModelSpec, open_model
+from loopworth.models import ModelSpec, open_model
 from loopworth.models.given import Given, GivenModel, by_key, opened, spec_of
 from loopworth.runs.kept import Kept
 from loopworth.runs.recording import Recording
@@ -33,7 +34,6 @@ from loopworth.workflows.given import SHAPE
 from loopworth.workflows.origin import code_of
 from loopworth.workflows.types import parse_type
 
-Open: TypeAlias = Callable[[ModelSpec], Model]
 Joined: TypeAlias = tuple[Comparison, Open, frozenset[str]]
 """A comparison, who opens its models, and the keys of those that are the program's own."""
 

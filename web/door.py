@@ -65,9 +65,8 @@ class Door:
                 message = {**message, "body": b""}
             await send(message)
 
-        inside = (
-            {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
-        )  # the pages know no HEAD of their own
+        # The pages know no HEAD of their own: they are asked as by GET, and what they say is left out above.
+        inside = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
         await (refusal or self.app)(inside, receive, marked)
 
     def refusal(self, scope: Scope, headers: Headers) -> Response | None:
