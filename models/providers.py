@@ -47,9 +47,7 @@ PROVIDERS: dict[str, Provider] = {
         prices="anthropic",
         tools=True,
     ),
-    "openrouter": Provider(
-        "https://openrouter.ai/api/v1", key="OPENROUTER_API_KEY", prices="openrouter", tools=True
-    ),
+    "openrouter": Provider("https://openrouter.ai/api/v1", key="OPENROUTER_API_KEY", prices="openrouter", tools=True),
     "ollama": Provider("http://127.0.0.1:11434/v1", keyless=True, concurrency=2),
     "vllm": Provider("http://127.0.0.1:8000/v1", keyless=True, concurrency=32),
     "llamacpp": Provider("http://127.0.0.1:8080/v1", keyless=True, concurrency=2),
