@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any
@@ -142,14 +141,25 @@ def truncated(runs: Runs) -> Iterator[Finding]:
     yield from finding(runs, signs, "termination", "truncated", what, change, why)
 
 
-ENDLESS = re.compile(r"(?P<said>.{1,80}?)(?P=said){7,}.{0,80}\Z", re.DOTALL)
-"""The same up to 80 characters, eight times and more, at the end of a text that may be cut in the middle of them."""
+UNIT, OFTEN = 80, 8
+"""Characters of what is said over and over, and times from which on it is; as many characters may come after it, since
+it may be cut in the middle."""
 
 
 def endless(text: str) -> bool:
     """Whether a text ends in saying the same words or digits over and over."""
-    match = ENDLESS.search(text.rstrip()[-2_000:])
-    return match is not None and any(sign.isalnum() for sign in match["said"])
+    end = text.rstrip()[-(OFTEN + 1) * UNIT :]
+    return any(over_and_over(end, length) for length in range(1, UNIT + 1))
+
+
+def over_and_over(text: str, length: int) -> bool:
+    """Whether so many characters, a letter or a digit among them, come again and again until a text is nearly over."""
+    alike = 0  # by characters and not by a pattern: that would try every place and length against each other
+    for at in range(length, len(text)):
+        alike = alike + 1 if text[at] == text[at - length] else 0
+        if alike >= (OFTEN - 1) * length and len(text) - at <= UNIT + 1:
+            return any(sign.isalnum() for sign in text[at - length : at])
+    return False
 
 
 METERS: Mapping[str, tuple[str, Callable[[Conduct], float | None]]] = {
