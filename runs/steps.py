@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from loopworth.runs.budget import observation_of, reply_of
+from loopworth.runs.characters import safe
 from loopworth.runs.effects import called
 from loopworth.runs.events import AnyEvent, Compacted, GateDecided, LimitHit, ModelCalled, RouteTaken, Spoke, ToolCalled
 from loopworth.runs.figures import count, dollars
@@ -136,12 +137,13 @@ def so_far(recording: Recording) -> Outcome:
 
 
 def content(message: Message) -> str:
-    """A message's text and its tool calls; parts that are not text are named by their type."""
+    """A message's text and its tool calls, each named on one line, so that a name passes for nothing else; parts that
+    are not text are named by their type."""
     parts = message.get("content")
     if isinstance(parts, list):
         parts = " ".join(str(p.get("text") or f"[{p.get('type')}]") if isinstance(p, dict) else str(p) for p in parts)
     calls = [call.get("function", {}) for call in message.get("tool_calls") or ()]
-    made = [f"{call.get('name')}({arguments(call.get('arguments'))})" for call in calls]
+    made = [f"{safe(str(call.get('name')), lines=False)}({arguments(call.get('arguments'))})" for call in calls]
     return "\n".join(filter(None, [str(parts or ""), *made]))
 
 

@@ -1,5 +1,6 @@
-"""The handed cases of kind tool-name, played through the whole loop with a scripted model."""
+"""The handed cases of kind tool-name, played through the whole loop with a scripted model, and through the command line."""
 
+import json
 import pathlib
 from typing import Any, NamedTuple
 
@@ -10,8 +11,31 @@ from loopworth.runs.budget import Limits
 from loopworth.runs.outcome import Outcome
 from loopworth.tools.python import python_tool
 from tests.agents.kit import make, results, run
+from tests.cli.kit import command
+from tests.comparisons.reported import Page
 
 CASES = YAML(typ="safe").load(pathlib.Path(__file__).with_name("tool-name.yaml"))["cases"]
+
+
+AGENT = """\
+workflow: agent
+shape: constrained_loop
+model: {name: scripted, replies: REPLIES}
+tools: {today: {builtin: today, effect: read, with: {timezone: UTC}}}
+use: [today]
+prompt: Look around.
+finish: text
+budget: {turns: 3}
+"""
+SAYS = """\
+workflow: says
+shape: pipeline
+input: {}
+model: {name: scripted, replies: [fine]}
+steps: [{id: said, ask: Hello}]
+answer: "{{ said }}"
+"""
+ARMS = "{one: {workflow: agent.yaml}, two: {workflow: says.yaml}}"
 
 
 class Played(NamedTuple):
@@ -70,7 +94,7 @@ def hinted(played: Played) -> None:
     goes_on(played)
 
 
-def escaped(played: Played) -> None:
+def escaped(played: Played, folder: pathlib.Path) -> None:
     """The result shows them escaped, and no name that an endpoint refuses goes back to it."""
     assert played.outcome.events[1].status == "unknown_tool"
     assert r"'read file\n\x1b[2J;x'" in played.told
@@ -79,6 +103,24 @@ def escaped(played: Played) -> None:
     shown = [event.tool for event in played.outcome.events if hasattr(event, "tool")]
     assert not [text for text in (*texts, *names, *shown) if not text.isprintable()]
     goes_on(played)
+    for place, text in told(played.given, folder).items():
+        assert r"read file\n\x1b[2J;x" in text, place
+        assert "read file\n" not in text, place
+        assert not [line for line in text.split("\n") if not line.isprintable()], place
+
+
+def told(given: dict[str, Any], folder: pathlib.Path) -> dict[str, str]:
+    """What a person gets to read: the run as it goes and as it was kept, and a report that shows its steps."""
+    call = {"message": given["assistant_message"], "finish_reason": given["finish_reason"]}
+    (folder / "agent.yaml").write_text(AGENT.replace("REPLIES", json.dumps([call, "finished"])), "utf-8")
+    (folder / "says.yaml").write_text(SAYS, "utf-8")
+    (folder / "tasks.jsonl").write_text('{"id": "t", "expected": "fine"}\n', "utf-8")
+    (folder / "c.yaml").write_text(f"{{comparison: c, tasks: tasks.jsonl, score: equals, arms: {ARMS}}}", "utf-8")
+    live, kept = command("run", folder / "agent.yaml", "--transcript"), command("runs", "show", "last")
+    page = folder / "r.html"
+    compared = command("compare", folder / "c.yaml", "--html", page)
+    assert [done.exit_code for done in (live, kept, compared)] == [0, 0, 0], compared.output
+    return {"live": live.output, "kept": kept.output, "report": Page(page.read_text("utf-8")).text}
 
 
 def ended_early(played: Played) -> None:
@@ -98,8 +140,9 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
-def test_tool_name(case):
+def test_tool_name(case, tmp_path):
     """What a model may write as a tool's name, and every line of what must come of it."""
     played = play(case["given"])
     for line in case["expect"]:
-        EXPECTED[line](played)
+        check = EXPECTED[line]
+        check(played, tmp_path) if check is escaped else check(played)
