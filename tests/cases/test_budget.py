@@ -20,7 +20,7 @@ from loopworth.workflows.faults import WorkflowFault
 from tests.endpoint import Answer, FakeEndpoint, called, said
 
 HERE = pathlib.Path(__file__)
-ELSEWHERE = {"BU-08": "tests/workflows/test_resuming.py goes on with what is left"}
+ELSEWHERE = {"BU-08": "test_resume.py goes on with what is left"}
 CASES = [case for case in YAML(typ="safe").load(HERE.with_name("budget.yaml"))["cases"] if case["id"] not in ELSEWHERE]
 SECOND = 0.1
 NAMES = {"max_steps": "turns", "max_cost_usd": "usd", "max_seconds": "time"}

@@ -14,6 +14,7 @@ from tests.web.kit import ANYBODY, Shop, browsing, settled
 
 CASES = YAML(typ="safe").load(pathlib.Path(__file__).with_name("report-html.yaml"))["cases"]
 TABLE = ("h1", "h2", "section", "table", "thead", "tbody", "tr", "th", "td", "bdi", "small")
+FILTERS = ("workflow", "comparison", "arm", "task")
 ARM = 'workflow: w\nshape: pipeline\ninput: {}\nmodel: MODEL\nsteps: [{id: said, ask: Hello}]\nanswer: "{{ said }}"\n'
 COMPARISON = "{comparison: c, tasks: tasks.jsonl, score: equals, ARMS}"
 ARMS = "arms: {one: {workflow: one.yaml}, two: {workflow: two.yaml}}"
@@ -39,11 +40,18 @@ def in_its_cell(given: dict[str, Any], folder: pathlib.Path) -> None:
 
 
 def stays_text(given: dict[str, Any], folder: pathlib.Path) -> None:
-    """In the page and the charts in it; and as the name of an arm's model, of which no attribute is made."""
+    """As the name of an arm's model in the report and the charts in it, of which no attribute is made; and where a page
+    of the server does make one of it."""
     with FakeEndpoint(last=said("x")) as fake:
         found = page(folder, {"name": f"vllm/{given['model_name']}", "base_url": fake.base_url})
     assert given["model_name"] in found.text
-    assert not {name for _, attributes in found.elements for name in attributes if name.startswith("on")}
+    with browsing(Shop(folder)) as (tab, _):
+        searched = Page(tab.get("/runs", params=dict.fromkeys(FILTERS, given["model_name"])).text)
+    values = [attributes["value"] for tag, attributes in searched.elements if tag == "input" and "value" in attributes]
+    assert values.count(given["model_name"]) == len(FILTERS)
+    for one in (found, searched):
+        assert one.faults == []
+        assert not {name for _, attributes in one.elements for name in attributes if name.startswith("on")}
 
 
 def what_is_shown_runs(given: dict[str, Any], folder: pathlib.Path) -> None:

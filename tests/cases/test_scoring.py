@@ -6,7 +6,10 @@ import time
 import pytest
 from ruamel.yaml import YAML
 
+from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.scores import scorer
+from loopworth.comparisons.tasks import Task
+from tests.comparisons.contenders import Says, arm, compared
 
 CASES = YAML(typ="safe").load(pathlib.Path(__file__).with_name("scoring.yaml").read_text("utf-8"))["cases"]
 PAGE = " ".join((pathlib.Path(__file__).parents[2] / "docs" / "scores.md").read_text("utf-8").split())
@@ -68,12 +71,17 @@ def is_a_date_by_its_order(given):
 
 
 def is_not_worked_out(given):
-    """Wrong within a second, and the next row is scored."""
+    """Wrong within a second; in a comparison the row after them is scored, and right."""
     began = time.perf_counter()
     for answer in given["answers"]:
         assert not any(right(name, answer, given["target"]) for name in TEXTUAL if "contains" not in name)
     assert time.perf_counter() - began < 1
-    assert right("number", given["target"], given["target"])
+    rows = [*given["answers"], given["target"]]
+    tasks = tuple(Task(str(n), {"question": row}, given["target"]) for n, row in enumerate(rows))
+    for name in (name for name in TEXTUAL if "contains" not in name):
+        found = compared(Comparison("c", "c.yaml", (arm("a", Says(str)),), tasks, scorer(name)))
+        assert [trial.task for trial in found.final if trial.right] == [tasks[-1].id]
+        assert len(found.final) == len(rows)
 
 
 def is_no_number(given):

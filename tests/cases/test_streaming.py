@@ -77,17 +77,24 @@ def piece(index: int, id: str | None, arguments: str, name: str | None = None) -
     return delta(tool_calls=[{"index": index, "function": function} | ({} if id is None else {"id": id})])
 
 
+def mixed(order: list[int]) -> Answer:
+    """Two calls whose halves come in this order of their index; only the first half has an id and a name."""
+    halves = {0: ['{"path"', ': "a"}'], 1: ['{"path"', ': "b"}']}
+    first = {k: (f"c{k}", "read") for k in order}
+    pieces = []
+    for k in order:
+        id, name = first.pop(k, (None, None))
+        pieces.append(piece(k, id, halves[k].pop(0), name))
+    return stream(*pieces, finish="tool_calls")
+
+
 def chunks(given: dict[str, Any]) -> Answer:
     """What a case streams."""
     if "chunks" in given:
         pieces = [piece(c["index"], c["id"], c["arguments"], c.get("name")) for c in given["chunks"]]
         return stream(*pieces, finish="tool_calls")
     if isinstance(given["stream"], str):  # two calls whose pieces come mixed: index 0, 1, 0, 1
-        halves = {0: ['{"path"', ': "a"}'], 1: ['{"path"', ': "b"}']}
-        order = [int(index) for index in re.findall(r"\d", given["stream"])]
-        first = dict.fromkeys(order, "read")
-        pieces = [piece(k, f"c{k}", halves[k].pop(0), first.pop(k, None)) for k in order]
-        return stream(*pieces, finish="tool_calls")
+        return mixed([int(index) for index in re.findall(r"\d", given["stream"])])
     events = []
     for chunk in given["stream"]:
         if chunk.startswith("text chunk "):
@@ -132,6 +139,12 @@ def two_calls(found: Played) -> None:
     assert found.calls == [("read", '{"path": "a"}'), ("read", '{"path": "b"}')]
 
 
+def in_index_order(found: Played) -> None:
+    """Also where the second begins first."""
+    two_calls(found)
+    two_calls(play(mixed([1, 0, 1, 0]), stream(delta(content="done"))))
+
+
 def one_call(found: Played) -> None:
     assert found.paths == ["a"]
     assert found.calls == [("read", '{"path": "a"}')]
@@ -146,7 +159,7 @@ def once_counted(found: Played) -> None:
 EXPECTED = {
     "Two calls with paths a and b; nothing is glued together.": two_calls,
     "A blank id in a later piece does not start another call.": one_call,
-    "Both calls complete and in index order.": two_calls,
+    "Both calls complete and in index order.": in_index_order,
     "200 tokens counted once; the chunk without choices raises nothing and adds no text.": once_counted,
 }
 

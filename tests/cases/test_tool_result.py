@@ -29,7 +29,8 @@ RETURNED: dict[str, Any] = {
     "returns a successful text that starts with Error: none found": "Error: none found",
     "returns a mapping with the value not-a-number": {"value": float("nan"), "unit": "m"},
 }
-"""What the tool of each case returns. The MCP tool of the first has its test beside MCP."""
+"""What the tool of each case returns. There are no MCP tools yet: what one would return of the first is `BLOCK`."""
+BLOCK = {"content": [{"type": "text", "text": ""}]}
 
 
 class Played(NamedTuple):
@@ -69,6 +70,9 @@ def run(returned: Any, turns: int = 1) -> tuple[Outcome, MemoryJournal]:
 def marked(played: Played) -> None:
     assert played.told == "(the result is an empty text)"
     assert (played.outcome.exit, played.outcome.answer) == ("success", "finished")
+    block, _ = run(BLOCK)
+    assert results(block) == ['{"content":[{"type":"text","text":""}]}']
+    assert (block.exit, block.answer) == ("success", "finished")
 
 
 def converted(played: Played) -> None:
