@@ -220,8 +220,8 @@ def elsewhere(key: str) -> str:
                 homes.setdefault(known, []).append(form.title)
     if (meant := misspelt(key, homes)) is None:
         return ""
-    places = ", ".join(sorted(set(homes[meant]))[:4])
-    return f"it stands {places}" if meant == key else f"did you mean {meant!r}? it stands {places}"
+    where = ", ".join(sorted(set(homes[meant]))[:4])
+    return f"it stands {where}" if meant == key else f"did you mean {meant!r}? it stands {where}"
 
 
 def unborn() -> set[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-LISTS: dict[str, str] = {
+KEYS: dict[str, str] = {
     "budget.turns": "max_iterations max_iter max_turns max_steps max_loops max_rounds recursion_limit step_limit"
     " turn_limit iterations",
     "budget.tool_calls": "max_tool_calls tool_call_limit max_calls",
@@ -96,7 +96,7 @@ def plainly(word: str) -> str:
 
 def places(word: str) -> list[tuple[str, ...]]:
     """Where the thing that other tools call `word` may stand in this language."""
-    return [tuple(ours.split(".")) for ours, theirs in LISTS.items() if plainly(word) in theirs.split()]
+    return [tuple(key.split(".")) for key, theirs in KEYS.items() if plainly(word) in theirs.split()]
 
 
 def ours(word: str, words: Iterable[str], known: Mapping[str, str] = WORDS) -> str | None:

@@ -10,7 +10,7 @@ from loopworth.workflows import spec
 from loopworth.workflows.document import parse
 from loopworth.workflows.faults import suggestion
 from loopworth.workflows.form import Builder, Form, all_forms, later_keys, leads, members, unborn, unwrapped, usable
-from loopworth.workflows.vocabulary import LISTS, WORDS, places, plainly
+from loopworth.workflows.vocabulary import KEYS, WORDS, places, plainly
 
 FORMS = sorted(set(all_forms(Form)), key=lambda form: form.__name__)
 
@@ -22,7 +22,7 @@ def told(form, text):
     return [fault.instead for fault in builder.faults if "unknown key" in fault.what]
 
 
-@pytest.mark.parametrize("place", LISTS)
+@pytest.mark.parametrize("place", KEYS)
 def test_every_place_of_the_vocabulary_is_one_of_the_language(place):
     """A key that was renamed is renamed there too."""
     assert any(leads(tuple(place.split(".")), form) for form in FORMS)
@@ -81,7 +81,7 @@ def test_a_word_of_another_tool_counts_as_what_is_meant():
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_what_is_suggested_for_a_key_may_stand_there(form):
     """Every word of other tools, and every key of other forms, in every form: never a key that it has not."""
-    words = {word for theirs in LISTS.values() for word in theirs.split()} | {
+    words = {word for theirs in KEYS.values() for word in theirs.split()} | {
         key for one in FORMS for key in usable(one)
     }
     for word in sorted(words - {*usable(form), *form.elsewhere}):
