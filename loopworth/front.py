@@ -227,9 +227,9 @@ def begin(
 ) -> str:
     """Enter a durable run in the store, by this id or a new one: `resume` makes it, in this process or in another.
 
-    `model` is what the workflow was compiled with in the place of every other. Where there is a run of this `id`, of the
-    same workflow and input, it is that run. Raises WorkflowFault, and ValueError for an `id` that another run has, or that
-    none can have.
+    `model` is what the workflow was compiled with in the place of every other. Where there is a run of this `id`, of
+    the same workflow and input, it is that run. Raises WorkflowFault, and ValueError for an `id` that another run has,
+    or that none can have.
     """
     return durable.begin(store, ready(workflow, tools), input, id, model)
 
