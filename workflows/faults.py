@@ -46,8 +46,10 @@ def nearest(word: str, words: Iterable[str]) -> str | None:
 
 def misspelt(word: str, words: Iterable[str]) -> str | None:
     """The one of `words` that is `word` but for a slip or two of the hand; None where it is none of them."""
-    steps, best = min(((distance(word.lower(), known.lower()), known) for known in set(words)), default=(0, None))
-    return best if steps <= max(1, len(word) // 4) else None
+    most = max(1, len(word) // 4)
+    near = {known for known in words if abs(len(known) - len(word)) <= most}  # no slip makes another into it
+    steps, best = min(((distance(word.lower(), known.lower()), known) for known in near), default=(0, None))
+    return best if steps <= most else None
 
 
 def likeness(a: str, b: str) -> float:
