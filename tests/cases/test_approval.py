@@ -79,7 +79,11 @@ class Fickle:
         if any(message["role"] == "tool" for message in request.messages):
             return "done"
         function = {"name": "fetch", "arguments": json.dumps({"record": self.record})}
-        return {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function", "function": function}]}
+        return {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c", "type": "function", "function": function}],
+        }
 
 
 def not_asked_again(given: dict[str, Any], folder: pathlib.Path) -> None:

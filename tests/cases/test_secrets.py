@@ -30,13 +30,21 @@ import os
 def environment() -> str:
     """Print the environment."""
     return os.environ["SPELLED"] + " " + repr(dict(os.environ))
+
+
+def variables() -> dict[str, object]:
+    """Give the environment as a mapping."""
+    spelled = os.environ["SPELLED"]
+    return {"spelled": [spelled, {spelled: True}], "all": dict(os.environ)}
 '''
 AGENT = """\
 workflow: agent
 shape: constrained_loop
 model: {{name: vllm/m, base_url: "{url}", api_key: {{env: HANDED_KEY}}, retries: 0}}
-tools: {{environment: {{python: "printing:environment", effect: read}}}}
-use: [environment]
+tools:
+  environment: {{python: "printing:environment", effect: read}}
+  variables: {{python: "printing:variables", effect: read}}
+use: [environment, variables]
 prompt: Look around.
 finish: text
 budget: {{turns: 3}}
@@ -83,9 +91,11 @@ def in_no_log_line(folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, caplog
 def replaced_everywhere(
     folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """In every form that the value may have in the environment, once by itself and once in a comparison."""
+    """In every form that the value may have in the environment, in a text and in data, once by itself and once in a
+    comparison."""
     monkeypatch.setenv("SPELLED", " ".join(spell(KEY) for spell in SPELLINGS.values()))
-    with FakeEndpoint(called(("environment", {})), said("done"), called(("environment", {})), said("done")) as fake:
+    turn = called(("environment", {}), ("variables", {}))
+    with FakeEndpoint(turn, said("done"), turn, said("done")) as fake:
         (folder / "agent.yaml").write_text(AGENT.format(url=fake.base_url), "utf-8")
         run = command("run", folder / "agent.yaml", "--json")
         compared = command("compare", folder / "c.yaml", "--json")
@@ -94,7 +104,7 @@ def replaced_everywhere(
     told = [run.output, compared.output, shown.output, command("runs", "export").stdout, stored(folder)]
     asked = [received.raw.decode() for received in fake.requests]
     assert [left(KEY, text) for text in (*told, *asked) if left(KEY, text)] == []
-    assert asked[1].count("***") > len(SPELLINGS)
+    assert asked[1].count("***") > 3 * len(SPELLINGS)
 
 
 def stored(folder: pathlib.Path) -> str:

@@ -67,7 +67,7 @@ def set_back(monkeypatch: pytest.MonkeyPatch) -> Played:
             never.set()
             await model.close()
 
-    with FakeEndpoint(called(("tick", {})), Answer(packets=[never.wait])) as fake:
+    with FakeEndpoint(called(("tick", {})), Answer(packets=[lambda: never.wait(20 * LIMIT)])) as fake:
         return Played([], asyncio.run(main(fake.base_url)))
 
 
