@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import pathlib
+import threading
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
@@ -104,20 +106,38 @@ def test_an_id_is_of_one_run(tmp_path: pathlib.Path, store: Store) -> None:
     assert store.shelf().run(id).input == {"who": "Ann"}
 
 
+class Held(Store):
+    """Its writer begins with what is careful when somebody waits for it: what came before is there by then, however
+    quick it is."""
+
+    def __init__(self, place: Any) -> None:
+        self.go, self.holds = threading.Event(), False
+        super().__init__(place)
+
+    def submit(self, work: Any, careful: bool = False) -> Any:
+        if careful and not self.holds:
+            self.holds = True
+            self.go.clear()
+            super().submit(lambda _: self.go.wait(60))
+        return super().submit(work, careful)
+
+    def wait(self, done: Any) -> Any:
+        self.go.set()
+        return super().wait(done)
+
+
 def test_hundreds_that_expire_are_decided_in_few_commits(place: str) -> None:
     """What waits for the disk waits together."""
-    switch = Switch()
-    store = Store(Place(home(place), switch))  # type: ignore[arg-type]  # it is one by its attributes
     names = [new_id() for _ in range(300)]
     question = Question("pay", {"amount": 1}, digest(["pay", {"amount": 1}]), timeout=60)
-    for name in names:
-        approvals.put(store, store.begin(kept(name, source={})).run, 1, "1/gate", question, approvals.moment())
-    store.shelf()
-    switch.passed.clear()
-    due = approvals.expire(store, approvals.moment() + timedelta(seconds=61))
-    store.close()
+    with closing(Store(place)) as store:
+        for name in names:
+            approvals.put(store, store.begin(kept(name, source={})).run, 1, "1/gate", question, approvals.moment())
+    switch = Switch()
+    with closing(Held(Place(home(place), switch))) as store:
+        due = approvals.expire(store, approvals.moment() + timedelta(seconds=61))
     assert set(names) <= {one.run for one in due}
-    assert len(switch.passed) < 2 * len(names) / 10
+    assert len(switch.passed) <= 2 * 4
 
 
 @pytest.mark.parametrize("killed", [False, True])
