@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -52,7 +51,7 @@ def pay(amount: int) -> str:
 
 def wait(after: str) -> str:
     """Wait until the test says otherwise."""
-    (HERE / "started.txt").touch()
+    print("started")
     while not (HERE / "go.txt").exists():
         time.sleep(0.01)
     return "late"
@@ -115,15 +114,15 @@ def test_a_killed_run_is_gone_on_with_by_a_sweep(place: str, tmp_path: pathlib.P
     (tmp_path / "slow.yaml").write_text(SLOW)
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
     words = [sys.executable, "-m", "loopworth", "run", "slow.yaml", "--durable", "--store", place]
-    process = subprocess.Popen(words, cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    run = process.stderr.readline().split()[-1]
-    while not (tmp_path / "started.txt").exists():
-        assert process.poll() is None
-    assert run not in command("inbox", "sweep", "--store", place).output
-    assert f"{run}: its process" not in command("runs", "--store", place).output
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
+    with subprocess.Popen(words, cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            run = process.stderr.readline().split()[-1]
+            assert process.stderr.readline() == "started\n"
+            assert run not in command("inbox", "sweep", "--store", place).output
+            assert f"{run}: its process" not in command("runs", "--store", place).output
+        finally:
+            process.kill()
     (tmp_path / "go.txt").touch()
     for _ in range(100):  # a server takes a moment to see that a connection has ended
         listed = command("runs", "show", run, "--store", place)
