@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import pathlib
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +19,7 @@ from loopworth.runs.database import InUse
 from loopworth.runs.outcome import Outcome
 from loopworth.workflows import durable
 from tests.cases.saved import LOOP, Saved, calls, free, gated, results
+from tests.cli.kit import ROOT
 from tests.durability.test_kill import KILLED, Server
 
 FOLDER = pathlib.Path(__file__).parent
@@ -60,12 +64,21 @@ def names_what_is_missing(given: dict[str, Any], folder: pathlib.Path) -> None:
 
 
 def one_goes_on(given: dict[str, Any], folder: pathlib.Path) -> None:
+    """The other is told so where it opens the store in this process, and where it is a command of its own."""
     saved = Saved(folder, {})
+    words = ["run", "--durable", "--resume", saved.id, "--store", str(saved.place)]
+    command = [sys.executable, "-m", "loopworth", *words]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
 
     class Inside(ScriptedModel):
         async def reply(self, *args: Any) -> Any:
             with pytest.raises(InUse, match="is in use: another process goes on with it"):
                 await asyncio.to_thread(saved.resume, ScriptedModel(["other"]))
+            other = await asyncio.to_thread(
+                subprocess.run, command, cwd=folder, env=environ, capture_output=True, text=True, timeout=60
+            )
+            assert (other.returncode, other.stdout) == (3, ""), other.stderr
+            assert "is in use: another process goes on with it" in other.stderr
             return await super().reply(*args)
 
     assert saved.resume(Inside(["mine"])).answer == "mine"

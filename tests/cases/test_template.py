@@ -13,7 +13,6 @@ from loopworth.workflows.types import parse_type
 from tests.workflows.kit import CHAT, ask, pipeline, run, step
 
 CASES = YAML(typ="safe").load(pathlib.Path(__file__).with_name("template.yaml"))["cases"]
-GIVEN = {case["id"]: case["given"] for case in CASES}
 
 
 def asked(prompt, names, reply="fine", output=None):
@@ -74,7 +73,8 @@ TESTS = {
 }
 
 
-@pytest.mark.parametrize("id", [case["id"] for case in CASES])
-def test_template(id):
-    """Every line of the case's `expect` holds."""
-    TESTS[id](GIVEN[id])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_template(case):
+    """The one line of the case's `expect` holds."""
+    assert len(case["expect"]) == 1
+    TESTS[case["id"]](case["given"])

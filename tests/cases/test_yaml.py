@@ -169,5 +169,6 @@ HOLDS = {
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_case(case, tmp_path):
-    """Every line of `expect` holds of what is given."""
+    """The one line of `expect` holds of what is given."""
+    assert len(case["expect"]) == 1
     HOLDS[case["id"]](case["given"]["workflow_yaml"], tmp_path)
