@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -79,6 +80,15 @@ class Referee:
         parts = json.loads(next(m["content"] for m in received.body["messages"] if m["role"] == "user"))
         answer = self.says(parts)
         return answer if isinstance(answer, Answer) else said(answer, usage=USAGE)
+
+
+def killed(process: subprocess.Popen[str], referee: Referee) -> None:
+    """Kill a comparison once its judge holds what comes; from then on the judge answers."""
+    assert referee.held.wait(60)
+    process.kill()
+    process.communicate(timeout=30)
+    referee.most = None
+    referee.release.set()
 
 
 @pytest.fixture
@@ -286,12 +296,7 @@ def test_a_kill_costs_the_judge_what_was_in_flight(
 ) -> None:
     """Among the labels or the runs: what it has said is not asked again, and all comes out as if nothing had been."""
     referee.most = calls
-    process = started(file)
-    assert referee.held.wait(60)
-    process.kill()
-    process.communicate(timeout=30)
-    referee.most = None
-    referee.release.set()
+    killed(started(file), referee)
     asked = len(endpoint.requests)
     result = found("compare", file, "--resume")
     assert (result["judge"]["agreement"]["agreed"], result["verdict"]["token"]) == (24, "earns")

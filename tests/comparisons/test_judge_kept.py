@@ -22,6 +22,7 @@ from tests.comparisons.test_judge import (  # noqa: F401 - fixtures are used by 
     fair,
     file,
     found,
+    killed,
     referee,
     told,
     verdict,
@@ -92,12 +93,7 @@ def test_a_killed_comparison_of_logs_asks_the_judge_for_the_rest(
 ) -> None:
     """Nothing that it has said is asked again."""
     referee.most = 70
-    process = started(logs)
-    assert referee.held.wait(60)
-    process.kill()
-    process.communicate(timeout=30)
-    referee.most = None
-    referee.release.set()
+    killed(started(logs), referee)
     asked = len(endpoint.requests)
     result = found("compare", logs, "--resume")
     assert (result["verdict"]["token"], result["judge"]["calls"]) == ("earns", CALLS)
@@ -184,12 +180,7 @@ def test_what_is_asked_again_is_told_again_like_any(
     for words in (("compare", "--replay", "last"), ("rescore",)):
         assert rows(found(words[0], file, *words[1:])) == rows(before)
     referee.says, referee.most = fair, referee.count + 1
-    process = started(file, "--resume")
-    assert referee.held.wait(60)
-    process.kill()
-    process.communicate(timeout=30)
-    referee.most = None
-    referee.release.set()
+    killed(started(file, "--resume"), referee)
     after = found("compare", file, "--resume")
     assert (after["judge"]["unjudged"], after["arms"][1]["accuracy"]["right"]) == (0, N)
     assert asked + 4 <= len(endpoint.requests) <= asked + 4 + 2 + 2
