@@ -44,10 +44,10 @@ class Shared:
         self.thread.submit(self.drop)
         self.thread.shutdown()
 
-    # -- in the thread ------------------------------------------------------------------------------------------------
-
     async def asked(self, work: Callable[[Database], T], otherwise: T) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.thread, self.committed, work, otherwise)
+
+    # -- in the thread ------------------------------------------------------------------------------------------------
 
     def committed(self, work: Callable[[Database], T], otherwise: T) -> T:
         """What a transaction came to. A connection that fails is opened anew the next time."""
