@@ -24,6 +24,8 @@ CODES = {"x": 2, "u": 4, "U": 8}
 TEXTS = 5
 MANY = 1_000
 """A repetition that is longer than this is not written."""
+LONGEST = 100_000
+"""Characters of the longest text that is written."""
 
 
 class Unread(Exception):
@@ -188,4 +190,13 @@ def member(signs: str) -> Make:
 def times(part: Make, least: int, most: int) -> Make:
     if least > MANY:
         raise Unread("it is too long")
-    return lambda k: "".join(part(k + n) for n in range(min(most, least + k % 3)))
+
+    def made(k: int) -> str:
+        text = ""
+        for n in range(min(most, least + k % 3)):
+            text += part(k + n)
+            if len(text) > LONGEST:  # repetitions of repetitions come to any length
+                raise Unread("it is too long")
+        return text
+
+    return made

@@ -46,7 +46,19 @@ def test_texts_match_a_pattern_as_a_whole(pattern: str) -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"(a)\1(?<!a)b", "(", r"(?=x)y", "(?i)a", r"(?P<n>a)(?P=n)", "a{5000}", "[", "\\", "[^\\W\\w]", "(a)" * 400 + ")"],
+    [
+        r"(a)\1(?<!a)b",
+        "(",
+        r"(?=x)y",
+        "(?i)a",
+        r"(?P<n>a)(?P=n)",
+        "a{5000}",
+        "((a{900}){900}){900}",
+        "[",
+        "\\",
+        "[^\\W\\w]",
+        "(a)" * 400 + ")",
+    ],
 )
 def test_a_pattern_that_is_not_understood_gives_nothing(pattern: str) -> None:
     assert matching(pattern) == []
