@@ -77,6 +77,13 @@ class Comparison:
         found = {key: spec for arm in self.arms for key, spec in arm.workflow.models.items()}
         return found if self.panel is None else {**found, self.panel.model.key: self.panel.model}
 
+    @property
+    def of_workers(self) -> frozenset[str]:
+        """The keys of the models that a fleet's workers alone ask: whoever sends it asks the judge about labelled rows,
+        and makes the controls that are named."""
+        own = set() if self.panel is None else {self.panel.model.key}
+        return frozenset() if self.controls else frozenset(self.models) - own
+
     def at_hand(self, given: Collection[str] = ()) -> None:
         """Hold its models, but for those that are `given`, to having their keys, before any run is entered. Raises
         WorkflowFault."""

@@ -26,11 +26,21 @@ LATER = (1.0, 0.0)
 """Ask again in a second: what is said where the store does not answer, so that nothing is sent meanwhile."""
 
 
-class Shared:
-    """A `Pace` on a store's clock, or on one that is given. It has a thread and a connection of its own."""
+def silent(said: str) -> None:
+    """Tell nobody."""
 
-    def __init__(self, home: Home, clock: Callable[[Database], float] | None = None) -> None:
-        self.home, self.clock = home, clock or (lambda db: db.now())
+
+class Shared:
+    """A `Pace` on a store's clock, or on one that is given. It has a thread and a connection of its own.
+
+    Where the store does not answer nothing is sent meanwhile; `say` is told of the first failure of a row.
+    """
+
+    def __init__(
+        self, home: Home, clock: Callable[[Database], float] | None = None, say: Callable[[str], None] = silent
+    ) -> None:
+        self.home, self.clock, self.say = home, clock or (lambda db: db.now()), say
+        self.failing = False
         self.thread = ThreadPoolExecutor(1, "loopworth-pace")
         self.db: Database | None = None
 
@@ -57,9 +67,13 @@ class Shared:
             self.db.begin(careful=False)
             found = work(self.db)
             self.db.commit()
-        except (OSError, self.home.errors):
+        except (OSError, self.home.errors) as error:
+            if not self.failing:
+                self.say(f"nothing is sent until the store answers: {self.home.fault(error)}")
+            self.failing = True
             self.drop()
             return otherwise
+        self.failing = False
         return found
 
     def drop(self) -> None:

@@ -44,7 +44,7 @@ class Worker:
         self.store, self.say = store, say
         host, pid = socket.gethostname(), os.getpid()
         self.id = f"{host}-{pid}-{new_id()}"
-        self.pace = Shared(store.home)
+        self.pace = Shared(store.home, say=say)
         self.workshop = Workshop(store, project, concurrency, partial(open_model, pace=self.pace))
         self.queue = engine.Queue(store.home)
         self.attendance = Attendance(store, (self.id, host, pid, now()), self.queue.free, patience)

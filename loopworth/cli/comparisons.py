@@ -69,8 +69,8 @@ def compare(
         comparison = load(file, task=task, limit=limit)
     except LookupError as error:
         raise UserFault(f"--task {task}: {error.args[0]}") from None
-    if replay is None and not fleet:  # a fleet's workers have keys of their own
-        comparison.at_hand()
+    if replay is None:
+        comparison.at_hand(comparison.of_workers if fleet else ())
     trouble, narrowed = False, task is not None or limit is not None
     keep = as_json or html is not None or markdown is not None
 

@@ -76,7 +76,7 @@ def crew(comparison: Comparison, keeper: Keeper, wanted: bool, keep: bool) -> It
         from loopworth.comparisons.fleet.pace import Shared
         from loopworth.comparisons.fleet.submitter import Submitter
         from loopworth.models import open_model
-    with closing(Queue(keeper.store.home)) as queue, closing(Shared(keeper.store.home)) as pace:
+    with closing(Queue(keeper.store.home)) as queue, closing(Shared(keeper.store.home, say=complain)) as pace:
         yield Submitter(comparison, keeper, queue, keep, complain, open=partial(open_model, pace=pace))
 
 

@@ -7,6 +7,7 @@ import pathlib
 
 import pytest
 
+from loopworth.comparisons.comparison import load
 from tests.cli.kit import command
 from tests.workflows.test_keys import ASKS as ASKING
 from tests.workflows.test_keys import COMPARISON, COUNTING, KEY, LACKS, PLAIN
@@ -44,3 +45,17 @@ def test_what_asks_no_model_needs_no_key(folder: pathlib.Path) -> None:
     """Checking, planning, drawing."""
     for words in (["check", "comparison.yaml"], ["plan", "comparison.yaml"], ["draw", "asks.yaml"]):
         assert command(*words).exit_code == 0
+
+
+def test_a_fleet_is_sent_from_where_no_arm_is_asked(folder: pathlib.Path) -> None:
+    """But the judge, and the arms that a named control runs, are asked there: their keys are needed before all."""
+    file = folder / "comparison.yaml"
+    plain = load(file)
+    assert plain.of_workers == set(plain.models) != set()
+    file.write_text(file.read_text("utf-8") + "  pasted: {control: retry, of: asks}\n", "utf-8")
+    assert load(file).of_workers == frozenset()
+    text = COMPARISON.replace("score: equals", "score: {judge: {model: anthropic/y}}")
+    file.write_text(text.lstrip("\n"), "utf-8")
+    judged = load(file)
+    assert judged.panel is not None
+    assert judged.of_workers == set(judged.models) - {judged.panel.model.key} == set(plain.models)

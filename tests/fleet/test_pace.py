@@ -110,8 +110,8 @@ def test_a_clock_that_was_set_back_holds_nobody_up(place: Home) -> None:
 
 
 def test_where_the_store_does_not_answer_nothing_is_sent(tmp_path: pathlib.Path) -> None:
-    """It is asked again a little later, by a connection of its own."""
-    place = home(tmp_path / "runs.db")
+    """It is asked again a little later, by a connection of its own; the first failure of a row is told, with why."""
+    place, told = home(tmp_path / "runs.db"), list[str]()
 
     async def taken(pace: Shared) -> list[Any]:
         (tmp_path / "runs.db").mkdir()
@@ -119,8 +119,10 @@ def test_where_the_store_does_not_answer_nothing_is_sent(tmp_path: pathlib.Path)
         (tmp_path / "runs.db").rmdir()
         return [*found, await pace.take("e", 1, LATER[0])]
 
-    with closing(Shared(place, lambda _: 100.0)) as pace:
+    with closing(Shared(place, lambda _: 100.0, told.append)) as pace:
         assert asyncio.run(taken(pace)) == [LATER, 0.0, (100.0, 100.0)]
+    [why] = told
+    assert f"nothing is sent until the store answers: the run store {tmp_path / 'runs.db'}" in why
 
 
 async def replied(place: Home, url: str, hours: Hours, slow: float) -> list[Any]:
