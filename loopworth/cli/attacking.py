@@ -12,7 +12,7 @@ from rich.text import Text
 
 from loopworth.cli.inputs import given
 from loopworth.cli.status import FAILED, FAULTY, UserFault
-from loopworth.cli.terminal import complain, notices, output, shown, write_json
+from loopworth.cli.terminal import AsJson, complain, notices, output, shown, write_json
 from loopworth.workflows.faults import suggestion
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def attack(
             "--store", metavar="FILE", help="A store for the runs: a file, or postgresql://…; else a temporary file."
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Attack every gate of a workflow, and say what held. Every tool is a fake and the model a script: nothing real is
     called. Ends with 1 where a gate did not hold, and with 2 where no attack could show whether one does."""

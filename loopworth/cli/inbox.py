@@ -6,9 +6,6 @@ import getpass
 import json
 import os
 import shlex
-import signal
-import threading
-from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -18,28 +15,24 @@ from loopworth.cli.durable import Durable, facts, line, told
 from loopworth.cli.status import DONE, FAILED, UserFault, of_exit
 from loopworth.cli.steps import steps
 from loopworth.cli.store import Place, gathered, open_store
-from loopworth.cli.terminal import complain, headed, output, shown, write_json
+from loopworth.cli.sweeping import sweep
+from loopworth.cli.terminal import AsJson, complain, headed, output, shown, write_json
 from loopworth.runs import approvals
 from loopworth.runs.approvals import Already, Approval, Came, Refused
 from loopworth.runs.database import InUse
 from loopworth.runs.home import home
-from loopworth.runs.orphans import Orphan, orphans
-from loopworth.runs.outcome import Diverged, Fenced
+from loopworth.runs.orphans import orphans
 from loopworth.runs.shelf import Shelf, elsewhere
 from loopworth.runs.store import Store
 from loopworth.runs.world import Decision
-from loopworth.workflows import durable
 from loopworth.workflows.faults import WorkflowFault
-from loopworth.workflows.spec import seconds
 
 app = typer.Typer(help="Questions of runs that wait for a person: list them, look, decide.", rich_markup_mode=None)
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Name = Annotated[str, typer.Argument(metavar="ID", help="RUN.N, or the run where only one waits.", show_default=False)]
 By = Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who decides.", show_default="your user name")]
 Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="Why; the model reads it.", show_default=False)]
-LEAST = 1.0
-"""Seconds between two sweeps."""
 NoRun = Annotated[bool, typer.Option("--no-run", help="Only decide: another process goes on with the run.")]
+SWEEP = "Go on with every run that is decided, has expired, or lost its process."
 
 
 @app.callback(invoke_without_command=True)
@@ -168,85 +161,7 @@ def answer(
     decided(name, Decision("answer", who(by), note=words), store, no_run, as_json)
 
 
-@app.command("sweep", short_help="Go on with every run that is decided, has expired, or lost its process.")
-def sweep(
-    store: Place = None,
-    every: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SPAN", help="Do so again and again, as every 30s or 5m, until Ctrl-C.", show_default=False
-        ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Decide what has expired as its author said, and go on with every run that has a decision, or whose process was
-    killed, and that no other process goes on with."""
-    if every is not None:
-        if as_json:
-            raise UserFault("--every and --json: one of them; with --every each line is said as it happens")
-        patrol(store, span(every))
-        return
-    with open_store(store, False) as kept:
-        assert kept is not None
-        found = durable.due(kept)
-    for one in found.expired:
-        complain(f"{one.name} has expired: {one.question.on_timeout}")
-    reports = list[Any]()
-    for run, epoch in found.runs.items():
-        try:
-            Durable(run, store, as_json=as_json, write=reports.append).go_on(run, epoch)
-        except typer.Exit:
-            complain(f"the run {run}: {Shelf(store).run(run).exit or 'under way'}")
-        except (UserFault, WorkflowFault, Diverged, Fenced, OSError) as why:  # the others are gone on with
-            if Shelf(store).run(run).state != "done":  # else somebody was quicker
-                complain(f"{run}: {why}")
-    for left in found.left:
-        complain(f"{left.run}: {left.why}")
-    if as_json:
-        expired = [facts(one) for one in found.expired]
-        write_json({"expired": expired, "runs": reports, "left": [left_alone(one) for one in found.left]})
-
-
-def left_alone(one: Orphan) -> dict[str, Any]:
-    return {"run": one.run, "workflow": one.workflow, "why": one.why}
-
-
-def span(text: str) -> float:
-    """So many seconds. Raises UserFault."""
-    try:
-        found = float(seconds(text))
-    except ValueError as why:
-        raise UserFault(f"--every {text}: {str(why).replace(' | ', chr(10) + '    ')}") from None
-    if not LEAST <= found <= threading.TIMEOUT_MAX:
-        raise UserFault(f"--every {text}: write {LEAST:g}s or more")
-    return found
-
-
-def patrol(place: str | None, seconds: float) -> None:
-    """Sweep again and again, until the process is told to end."""
-    # Imported here: no other command of the inbox needs them.
-    import logging
-
-    from loopworth.web.activations import LOG, Activations
-
-    class Telling(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            complain(record.getMessage())
-
-    with open_store(place, False):
-        """There is a store from now on."""
-    where = home(place)
-    LOG.setLevel(logging.INFO)
-    LOG.addHandler(Telling())
-    LOG.propagate = False
-    ended = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: ended.set())
-    activations = Activations(where)
-    activations.watch(seconds)
-    complain(f"looking through {where} every {seconds:g} s; Ctrl-C ends it")
-    with suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
-        ended.wait()
-    activations.stop()
+app.command("sweep", short_help=SWEEP)(sweep)
 
 
 def who(by: str | None) -> str:

@@ -14,7 +14,7 @@ from rich.text import Text
 from loopworth.cli.status import UserFault, saving
 from loopworth.cli.steps import steps
 from loopworth.cli.store import Place, found_run, gathered, open_store
-from loopworth.cli.terminal import complain, headed, output, results, shown, write_json
+from loopworth.cli.terminal import AsJson, complain, headed, output, results, shown, write_json
 from loopworth.runs.characters import safe
 from loopworth.runs.figures import end, second, spent, tokens
 from loopworth.runs.home import home
@@ -27,7 +27,6 @@ from loopworth.runs.shelf import Shelf, elsewhere
 from loopworth.workflows.faults import nearest, suggestion
 
 app = typer.Typer(help="The runs that are kept: list them, show one step by step, export them.", rich_markup_mode=None)
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 SPAN = re.compile(r"(\d+)\s*(s|m|min|h|d|w)")
 UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 

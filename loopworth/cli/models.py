@@ -9,12 +9,11 @@ from rich.table import Column, Table
 
 from loopworth.cli.probing import probe
 from loopworth.cli.status import FAULTY, UserFault
-from loopworth.cli.terminal import complain, output, shown, write_json
+from loopworth.cli.terminal import AsJson, complain, output, shown, write_json
 from loopworth.models.weights import WEIGHTS, WrongHash, find, install, intact
 from loopworth.workflows.faults import suggestion
 
 app = typer.Typer(help="The embedded models: which there are, and their weights.", rich_markup_mode=None)
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 DEFAULT = next(iter(WEIGHTS))
 
 

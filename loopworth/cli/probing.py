@@ -12,7 +12,7 @@ from rich.table import Column, Table
 
 from loopworth.agents.abilities import Abilities, abilities
 from loopworth.cli.status import OUTSIDE, UserFault
-from loopworth.cli.terminal import complain, output, shown, write_json
+from loopworth.cli.terminal import AsJson, complain, output, shown, write_json
 from loopworth.models import ModelSpec, open_model, prepare, spec_faults
 from loopworth.runs.figures import dollars
 from loopworth.runs.outcome import Stop
@@ -22,7 +22,7 @@ from loopworth.workflows.compile import compile
 def probe(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE", help="provider/model, or a workflow: all that it asks.")],
     base_url: Annotated[str | None, typer.Option(metavar="URL", help="Where a model that is named is served.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Ask an endpoint what it can: tools, a forced choice of one, several calls in a reply, a JSON schema, usage,
     streaming. It takes up to six short calls, which cost what they cost."""

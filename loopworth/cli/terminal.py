@@ -8,14 +8,17 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from typing import Any, TextIO, cast
+from typing import Annotated, Any, TextIO, cast
 
 import msgspec
+import typer
 from rich.console import Console
 from rich.text import Text
 
 from loopworth.runs.characters import safe
 from loopworth.runs.secrets import hide
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def shown(value: Any, style: str = "", lines: bool = True) -> Text:
