@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from inspect import isawaitable
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from loopworth.runs.hearing import Hearing, Listener
 from loopworth.runs.journal import body, reader
@@ -14,8 +14,11 @@ from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Diverged, Said, Waiting
 from loopworth.runs.usage import Quote, Value
 
-CHOICES = ("approve", "edit", "reject")
-"""What a person may say of a call, in the order in which it is told."""
+Choice: TypeAlias = Literal["approve", "edit", "reject", "answer"]
+CHOICES: tuple[Choice, ...] = get_args(Choice)
+"""What a person may say, in the order in which it is told."""
+OF_A_CALL = tuple(choice for choice in CHOICES if choice != "answer")
+"""What a gate can offer."""
 
 
 class Question(Value, frozen=True):
@@ -39,7 +42,7 @@ class Decision(Value, frozen=True):
     """A person's answer to a `Question`, and who gave it; `arguments` replace the call's where the choice is `edit`,
     and `note` holds the words where it is `answer`."""
 
-    choice: Literal["approve", "edit", "reject", "answer"]
+    choice: Choice
     by: str = ""
     arguments: dict[str, Any] | None = None
     note: str = ""
@@ -65,8 +68,8 @@ def unfit(question: Question, said: Any) -> str:
 
 def to_offer(question: Question, choice: Any) -> str:
     """How the author of a gate offers a choice that it does not, for runs that are begun from then on."""
-    ways = [way for way in CHOICES if way in (*question.choices, choice)]
-    known = choice in CHOICES and question.choices[0] in CHOICES
+    ways = [way for way in OF_A_CALL if way in (*question.choices, choice)]
+    known = choice in OF_A_CALL and question.choices[0] in OF_A_CALL
     return f" (a gate offers {choice} by `choices: [{', '.join(ways)}]`)" if known else ""
 
 

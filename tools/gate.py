@@ -12,7 +12,8 @@ from loopworth.runs.world import Question
 
 Names = Mapping[str, Any]
 REJECT: Literal["reject"] = "reject"
-CHOICES = ("approve", REJECT)
+DEFAULT = ("approve", REJECT)
+"""What a person may say where a gate does not list it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Gate:
 
     condition: Callable[[Names], bool] | None = None
     ask: Callable[[Names], str] | None = None
-    choices: tuple[str, ...] = CHOICES
+    choices: tuple[str, ...] = DEFAULT
     remember: bool = False
     timeout: float | None = None
     on_timeout: Literal["approve", "reject"] = "reject"

@@ -15,7 +15,7 @@ from loopworth.comparisons.pages.html import exact
 from loopworth.runs import approvals
 from loopworth.runs.approvals import Already, Approval, Refused
 from loopworth.runs.store import Store
-from loopworth.runs.world import Decision
+from loopworth.runs.world import CHOICES, Decision
 from loopworth.web.desk import Desk, desk_of, question, run_of, told
 from loopworth.web.forms import Refusal
 from loopworth.workflows.durable import Changed
@@ -24,7 +24,6 @@ from loopworth.workflows.faults import WorkflowFault
 router = APIRouter()
 MOST = 20
 """Questions on one page."""
-CHOICES = ("approve", "edit", "reject", "answer")
 NAME = "loopworth_by"
 """The cookie that keeps the name under which a person decides."""
 

@@ -27,7 +27,7 @@ from loopworth.runs.outcome import Diverged
 from loopworth.runs.store import Store
 from loopworth.runs.stored_journal import StoredJournal
 from loopworth.runs.usage import Value
-from loopworth.runs.world import Decision
+from loopworth.runs.world import CHOICES, Decision
 from loopworth.workflows import durable
 from loopworth.workflows.faults import suggestion
 from loopworth.workflows.stage import Run, Stage, Target, targets, wanted
@@ -181,7 +181,6 @@ def foreign(stage: Stage) -> str:
     return f"{len(words)} words that the gate does not offer and {len(BARE)} things that are no decision called nothing"
 
 
-CHOICES = ("approve", "edit", "reject", "answer")
 BARE: tuple[Any, ...] = (True, None, "approve", {"choice": "approve"}, lambda *_: Decision("approve"))
 """What an `ask` may return, or be, that a careless reading takes for a yes."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from loopworth.agents.repetition import Repetition
 from loopworth.runs.budget import Limits
-from loopworth.tools.gate import CHOICES, Gate
+from loopworth.tools.gate import DEFAULT, Gate
 from loopworth.tools.guard import Guard
 from loopworth.workflows import spec
 from loopworth.workflows.contract import Condition
@@ -22,7 +22,7 @@ def gate(said: spec.GateSpec) -> Gate:
     return Gate(
         None if said.if_ is None else expression(said.if_).holds,
         None if ask is None else lambda names: text(ask(names)),
-        tuple(said.choices) if said.choices else CHOICES,
+        tuple(said.choices) if said.choices else DEFAULT,
         said.remember == "run",
         said.timeout,
         said.on_timeout,

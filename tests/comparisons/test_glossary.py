@@ -13,7 +13,7 @@ from loopworth.comparisons.verdict import MIN_GAIN
 from loopworth.models import local
 from loopworth.models.endpoint import Patience
 from loopworth.runs import effects
-from loopworth.tools.gate import CHOICES
+from loopworth.tools.gate import DEFAULT
 from loopworth.tools.python import python_tool
 from loopworth.tools.tool import MOST_CHARACTERS, TIMEOUT
 from loopworth.workflows import pipeline, spec
@@ -63,7 +63,7 @@ def test_each_form_says_itself_what_it_is():
         (spec.ModelForm, "max_tokens", f"{effects.MOST_OUTPUT:,}; an embedded model stops at {local.MOST_OUTPUT}"),
         (spec.ModelForm, "timeout", f"{Patience().seconds:g}s"),
         (spec.ModelForm, "retries", f"{Patience().retries}"),
-        (spec.Gate, "choices", f"[{', '.join(CHOICES)}]"),
+        (spec.Gate, "choices", f"[{', '.join(DEFAULT)}]"),
         (spec.Tool, "timeout", f"{TIMEOUT:g}s"),
         (spec.Tool, "max_failures", f"{python_tool.__kwdefaults__['max_failures']}"),
         (spec.Returns, "max_chars", f"{MOST_CHARACTERS:,}"),
