@@ -8,11 +8,12 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from loopworth import front
 from loopworth.runs.database import Home, InUse
 from loopworth.runs.orphans import Orphan
+from loopworth.runs.outcome import Outcome
 from loopworth.runs.secrets import hide
 from loopworth.runs.store import Store
 from loopworth.workflows import durable
@@ -24,7 +25,7 @@ AGAIN = 300.0
 """Seconds after which a run is tried again that could not go on: its file may be back, or its store."""
 GRACE = 5.0
 """Seconds in which a run that is called off at the server's end may say so."""
-Resume: TypeAlias = Callable[..., Awaitable[Any]]
+Resume: TypeAlias = Callable[..., Awaitable[Outcome]]
 
 
 class Activations:
@@ -59,7 +60,7 @@ class Activations:
         try:
             async with self.places:
                 with closing(Store(self.home)) as store:
-                    exit = getattr(await self.resume(store, run, **as_found), "exit", "done")
+                    exit = (await self.resume(store, run, **as_found)).exit
                     if self.stopping and exit == "cancelled":
                         store.abandon(run)
             LOG.info("the run %s: %s", run, exit)

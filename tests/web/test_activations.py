@@ -13,6 +13,7 @@ from loopworth.runs import approvals
 from loopworth.runs.database import InUse
 from loopworth.runs.kept import Kept
 from loopworth.runs.orphans import orphans
+from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import Store
 from loopworth.runs.world import Decision
 from loopworth.web.activations import AGAIN, MOST, Activations
@@ -23,9 +24,10 @@ def test_a_run_goes_on_once_at_a_time(shop: Shop) -> None:
     """However often it is asked for while it is under way; afterwards it can be asked for again."""
     begun, release = list[str](), threading.Event()
 
-    async def resume(store: Any, run: str) -> None:
+    async def resume(store: Any, run: str) -> Outcome:
         begun.append(run)
         await asyncio.to_thread(release.wait, 20)
+        return Outcome()
 
     activations = Activations(shop.home, resume)
     for _ in range(3):
@@ -43,7 +45,7 @@ def test_further_runs_wait_for_a_place(shop: Shop) -> None:
     """At most so many are under way."""
     here, most, release = 0, 0, threading.Event()
 
-    async def resume(store: Any, run: str) -> None:
+    async def resume(store: Any, run: str) -> Outcome:
         nonlocal here, most
         here += 1
         most = max(most, here)
@@ -51,6 +53,7 @@ def test_further_runs_wait_for_a_place(shop: Shop) -> None:
             release.set()
         await asyncio.to_thread(release.wait, 20)
         here -= 1
+        return Outcome()
 
     activations = Activations(shop.home, resume)
     for n in range(MOST + 4):
@@ -64,7 +67,7 @@ def test_why_a_run_could_not_go_on_is_kept_until_it_is_tried_again(shop: Shop) -
     """But that another process goes on with it is no trouble."""
     faults: list[Exception] = [ValueError("its file is gone"), InUse("a")]
 
-    async def resume(store: Any, run: str) -> None:
+    async def resume(store: Any, run: str) -> Outcome:
         raise faults.pop(0)
 
     activations = Activations(shop.home, resume)
@@ -81,10 +84,10 @@ def test_what_is_under_way_is_called_off_at_the_end(shop: Shop) -> None:
     """It gets to say so; nothing is left running."""
     ended, begun = list[str](), threading.Event()
 
-    async def resume(store: Any, run: str) -> None:
+    async def resume(store: Any, run: str) -> Outcome:
         begun.set()
         try:
-            await asyncio.Event().wait()
+            return await asyncio.get_running_loop().create_future()
         finally:
             ended.append(run)
 
@@ -157,7 +160,7 @@ def test_a_run_that_could_not_go_on_is_tried_again_after_a_while(shop: Shop) -> 
     with closing(Store(shop.home)) as store:
         approvals.decide(store, run, one.id, Decision("approve", "kim"))
 
-    async def resume(store: Any, run: str) -> None:
+    async def resume(store: Any, run: str) -> Outcome:
         tried.append(run)
         raise OSError("its file is gone")
 
