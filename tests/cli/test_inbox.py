@@ -10,6 +10,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from typing import Any
 
@@ -332,7 +333,10 @@ def test_a_patrol_goes_on_with_what_is_decided_until_it_is_told_to_end(folder: p
     words = [sys.executable, "-m", "loopworth", "inbox", "sweep", "--every", "1s"]
     with subprocess.Popen(words, cwd=folder, env=environ, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
+        late = threading.Timer(60, process.kill)  # one that says less is not waited for
+        late.start()
         said = [process.stderr.readline() for _ in range(3)]
+        late.cancel()
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == DONE
     assert {f"going on with the run {run}\n", f"the run {run}: success\n"} < set(said)
