@@ -8,7 +8,7 @@ by the e-process.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import ceil, inf, isfinite, log
 from statistics import NormalDist, fmean, variance
@@ -155,11 +155,16 @@ def pair(
         if a is not None and p is not None and isfinite(a) and isfinite(p):
             groups[task if clusters is None else clusters.get(task, task)].append(task)
             found[task] = a - p
-    differences = tuple(fmean(found[task] for task in group) for group in groups.values())
+    differences = tuple(mean_of(found, group) for group in groups.values())
     known = {task: more for task in found if extra is not None and (more := extra.get(task)) is not None}
     priced = known and len(known) == len(found)
-    costs = tuple(fmean(known[task] for task in group) for group in groups.values()) if priced else ()
+    costs = tuple(mean_of(known, group) for group in groups.values()) if priced else ()
     return Pairs(differences, len(planned) - len(found), len(planned), Prices(costs, *most) if priced else None)
+
+
+def mean_of(found: Mapping[str, float], tasks: Sequence[str]) -> float:
+    """The mean over these tasks; of nearly all comparisons it is one."""
+    return found[tasks[0]] if len(tasks) == 1 else fmean(found[task] for task in tasks)
 
 
 def rules_out_up_to(pairs: Pairs, margin: float, error: float) -> bool:

@@ -7,7 +7,8 @@ advantage of either: the other axes decide. The list is descriptive, outside the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from itertools import permutations
+from typing import Literal, TypeAlias
 
 from loopworth.comparisons.evidence import OneLook
 from loopworth.comparisons.verdict import (
@@ -29,6 +30,8 @@ Axis = Literal["accuracy", "cost", "time"]
 AXES: tuple[Axis, ...] = ("accuracy", "cost", "time")
 Taken = Literal["less", "no more", "unknown", "unclear"]
 """What an arm takes beside another: shown less, no more on any task, known of neither, or nothing that is shown."""
+
+Takes: TypeAlias = Mapping[tuple[str, str], Mapping[Axis, Taken]]
 
 
 class Beaten(Value, frozen=True):
@@ -54,28 +57,33 @@ def standings(arms: Sequence[Measured], rule: Rule, clusters: Mapping[str, str] 
     """Every arm beside every other, each pair at its part of the rule's error; the number of tasks was chosen
     beforehand."""
     arms, error = [known(arm) for arm in arms], share(rule.error, len(arms))
-    return tuple(standing(one, [o for o in arms if o is not one], rule, clusters, error) for one in arms)
+    takes = {(one.arm, other.arm): beside(one, other, error) for one, other in permutations(arms, 2)}
+    return tuple(standing(one, arms, takes, rule, clusters, error) for one in arms)
 
 
 def standing(
-    one: Measured, others: Iterable[Measured], rule: Rule, clusters: Mapping[str, str] | None, error: float
+    one: Measured, arms: Iterable[Measured], takes: Takes, rule: Rule, clusters: Mapping[str, str] | None, error: float
 ) -> Standing:
-    """An arm beside all others."""
+    """An arm beside all others; `takes` says of each pair what the one costs and takes beside the other."""
     told, beaten = set[Axis](("accuracy",)), list[Beaten]()
-    for other in others:
-        told |= {axis for axis, state in beside(one, other, error).items() if state in ("less", "unclear")}
-        told |= {axis for axis, state in beside(other, one, error).items() if state in ("less", "unclear")}
-        if found := beats(other, one, rule, clusters, error):
+    for other in (arm for arm in arms if arm is not one):
+        for pair in ((one.arm, other.arm), (other.arm, one.arm)):
+            told |= {axis for axis, state in takes[pair].items() if state in ("less", "unclear")}
+        if found := beats(other, one, takes[other.arm, one.arm], rule, clusters, error):
             beaten.append(found)
     axes = tuple(axis for axis in AXES if axis in told)
     return Standing(one.arm, tuple(found.by for found in beaten), axes, tuple(beaten))
 
 
 def beats(
-    arm: Measured, other: Measured, rule: Rule, clusters: Mapping[str, str] | None, error: float
+    arm: Measured,
+    other: Measured,
+    takes: Mapping[Axis, Taken],
+    rule: Rule,
+    clusters: Mapping[str, str] | None,
+    error: float,
 ) -> Beaten | None:
     """How an arm is shown to beat another; None where anything that tells them apart is not shown."""
-    takes = beside(arm, other, error)
     pairs = pairs_of(arm, other, rule, clusters)
     delta = smallest_gain(pairs, rule)
     if "unclear" in takes.values() or delta is None or too_many_lost(pairs) or not any(arm.right.values()):

@@ -75,7 +75,11 @@ def every(parts: Iterable[Sources]) -> Sources:
 def told(block: Mapping[str, Any], source: Source, **others: Source) -> dict[str, Any]:
     """The block with its `provenance`: where the numbers under each of its keys are from. Blocks inside it that say so
     themselves are left to it."""
-    found = {key: others.get(key, source) for key, value in block.items() if numeric(value)}
+    found = {
+        key: others.get(key, source)
+        for key, value in block.items()
+        if (plain := PLAIN.get(type(value))) or (plain is None and numeric(value))
+    }
     return {**block, "provenance": found}
 
 

@@ -55,29 +55,30 @@ class AsKept(Again):
         return outcome
 
 
-def retold(comparison: Comparison, shelf: Trials, before: Kept) -> Result:
-    """The comparison that is kept as `before`. Its verdict is by the rule of `comparison`."""
+def as_kept(comparison: Comparison, shelf: Trials, before: Kept) -> AsKept:
+    """What is kept as `before`, of files as they were then."""
     digests = before.input["files"] if isinstance(before.input, dict) else comparison.files
     as_run = dataclasses.replace(comparison, files=digests)
-    return dataclasses.replace(folded(AsKept(as_run, shelf, before), before), rescored=False, retold=True)
+    return AsKept(as_run, shelf, before)
 
 
-def ids(shelf: Trials, comparison: str) -> dict[tuple[str, str, int, int], str]:
+def ids(trials: Iterable[Kept]) -> dict[tuple[str, str, int, int], str]:
     """The run of each trial, by arm, task, repeat and attempt."""
-    found = ((due_of(one), one.id) for one in shelf.trials(comparison))
+    found = ((due_of(one), one.id) for one in trials)
     return {(due.arm, due.task, due.repeat, attempt): id for (due, attempt), id in found}
 
 
 def told(shelf: Trials, before: Kept, file: str | None = None) -> tuple[Result, dict[str, Any]]:
-    """A kept comparison, and its JSON; `file` is where the comparison's file is now.
+    """A kept comparison, and its JSON; `file` is where the comparison's file is now. The verdict is by its rule.
 
     Raises WorkflowFault, ExtensionFault.
     """
     with uncollected():
         comparison = as_begun(load(file or before.file), before)
         try:
-            result = retold(comparison, shelf, before)
-            found = named(read(to_json(result)), shelf, before.id)
+            again = as_kept(comparison, shelf, before)
+            result = dataclasses.replace(folded(again, before), rescored=False, retold=True)
+            found = named(read(to_json(result)), again.kept)
         finally:
             if comparison.own_score is not None:
                 comparison.own_score.close()
@@ -105,9 +106,9 @@ def as_begun(comparison: Comparison, before: Kept) -> Comparison:
     return staged(load(comparison.file, whole=True), before.input, stages, strict=False)
 
 
-def named(found: dict[str, Any], shelf: Trials, comparison: str) -> dict[str, Any]:
+def named(found: dict[str, Any], trials: Iterable[Kept]) -> dict[str, Any]:
     """The JSON of a comparison, with the run of each trial under `run`."""
-    runs = ids(shelf, comparison)
+    runs = ids(trials)
     for trial in found["trials"]:
         key = (trial["arm"], trial["task"], trial["repeat"], trial["attempt"])
         trial["run"] = runs.get(key, "")

@@ -141,8 +141,8 @@ def tried(
 def digest(outcome: Outcome) -> str:
     """Of what a run did: its answer and end, its calls, and the tokens that they took."""
     calls = [(call.tool, call.arguments, call.status) for call in outcome.calls]
-    tokens = (outcome.usage.input, outcome.usage.output)
-    did = (outcome.answer, outcome.exit, outcome.route, calls, outcome.model_calls, tokens)
+    used = outcome.usage
+    did = (outcome.answer, outcome.exit, outcome.route, calls, outcome.model_calls, (used.input, used.output))
     return blake2b(bytes(encoded(did)), digest_size=8).hexdigest()
 
 

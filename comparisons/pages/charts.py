@@ -17,7 +17,6 @@ from typing import Any, TypeAlias
 import altair as alt
 from rich.cells import cell_len, set_cell_size
 
-from loopworth.comparisons.export import uncollected
 from loopworth.comparisons.pages.disagreements import final
 from loopworth.comparisons.pages.tables import Found, first_levels
 from loopworth.comparisons.quantiles import quantile
@@ -47,7 +46,6 @@ LABELS = {"labelLimit": 0, "labelFontSize": 12, "labelFlush": False, "labelOverl
 LEGEND: dict[str, Any] = {"labelLimit": 0, "orient": "bottom", "columns": 2, "columnPadding": 40, "symbolOpacity": 1}
 
 
-@uncollected()
 def charts(found: Found) -> dict[str, alt.TopLevelMixin]:
     """The charts by the name of their table; one that has nothing to show is left out."""
     every = {

@@ -96,6 +96,7 @@ def html(found: Found, transcripts: int = TRANSCRIPTS, drawings: Mapping[str, st
     )
 
 
+@uncollected()
 def drawings(found: Found) -> dict[str, str] | None:
     """The charts as SVG to stand in the page; None where Altair (extra `report`) is not installed."""
     try:

@@ -45,17 +45,20 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Report a kept comparison as it was: on the terminal, as JSON, Markdown or one HTML file, with charts."""
-    result, found = told(id, store, comparison)
-    with nullcontext() if result is not None else whole(id):
-        if as_json:
-            write_json(found)
-        write(found, html, markdown, transcripts)
-        if csv is not None:
-            save(csv, trials(found))
-        if svg is not None or png is not None:
-            draw(found, svg, png)
-        if not (as_json or html or markdown or csv or svg or png):
-            tell(result, found)
+    from loopworth.comparisons.export import uncollected  # as all of comparisons
+
+    with uncollected():
+        result, found = told(id, store, comparison)
+        with nullcontext() if result is not None else whole(id):
+            if as_json:
+                write_json(found)
+            write(found, html, markdown, transcripts)
+            if csv is not None:
+                save(csv, trials(found))
+            if svg is not None or png is not None:
+                draw(found, svg, png)
+            if not (as_json or html or markdown or csv or svg or png):
+                tell(result, found)
 
 
 @contextmanager
@@ -151,7 +154,8 @@ def pages(result: Result, place: str | None, html: Path | None, markdown: Path |
         return
     found = read(to_json(result))
     found["texts"] = texts(found["provenance"]["files"], Path(result.comparison.file).parent)
-    write(named(found, Shelf(place), result.id) if result.id and not result.replayed else found, html, markdown, None)
+    is_kept = result.id and not result.replayed
+    write(named(found, Shelf(place).trials(result.id)) if is_kept else found, html, markdown, None)
 
 
 # -- the files --------------------------------------------------------------------------------------------------------
