@@ -14,6 +14,7 @@ from typing import Literal
 
 from loopworth.models import prices
 from loopworth.models.local import MOST_OUTPUT as MOST_EMBEDDED
+from loopworth.models.providers import OWN
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.effects import MOST_OUTPUT
 from loopworth.runs.usage import Usage, Value
@@ -149,7 +150,7 @@ def replied(form: spec.Workflow | spec.Body, workflow: spec.Workflow, mode: Mode
 def priced(form: spec.Workflow | spec.Body, workflow: spec.Workflow, sent: float, reply: float) -> float | None:
     """US dollars of so many tokens; None without a price."""
     model = model_of(form, workflow)
-    if not model.name or model.provider in prices.FREE:
+    if not model.name or model.provider in OWN:
         return 0.0
     if sent == inf or reply == inf:
         return inf if prices.known(model) else None

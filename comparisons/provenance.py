@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from loopworth.models.prices import FREE
+from loopworth.models.providers import OWN
 from loopworth.runs.usage import Value
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def sources_of_judge(result: Result, judge: Judge) -> Sources:
 def priced(models: Iterable[ModelSpec]) -> Source:
     """Where the prices of models are from: the files, or a list of list prices; nothing is assumed of what is not
     billed, nor of what a program says it cost."""
-    specs = [spec for spec in models if spec.provider not in FREE]
+    specs = [spec for spec in models if spec.provider not in OWN]
     found: list[Source] = ["estimated" if spec.price is None else "assumed" for spec in specs]
     return weakest(*found)
 
@@ -75,11 +75,7 @@ def every(parts: Iterable[Sources]) -> Sources:
 def told(block: Mapping[str, Any], source: Source, **others: Source) -> dict[str, Any]:
     """The block with its `provenance`: where the numbers under each of its keys are from. Blocks inside it that say so
     themselves are left to it."""
-    found = {
-        key: others.get(key, source)
-        for key, value in block.items()
-        if (plain := PLAIN.get(type(value))) or (plain is None and numeric(value))
-    }
+    found = {key: others.get(key, source) for key, value in block.items() if numeric(value)}
     return {**block, "provenance": found}
 
 

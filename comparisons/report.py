@@ -29,7 +29,7 @@ from loopworth.comparisons.sentences import counted
 from loopworth.comparisons.spending import Batching, End, Seen, StepCost
 from loopworth.comparisons.trial import Trial
 from loopworth.comparisons.verdict import Measured
-from loopworth.models.prices import FREE
+from loopworth.models.providers import OWN
 from loopworth.runs.figures import dollars
 from loopworth.runs.outcome import APART
 from loopworth.runs.usage import Usage, Value
@@ -286,7 +286,7 @@ def arm_figures(result: Result, arm: Arm) -> ArmFigures:
         shape=arm.workflow.shape,
         protocols=tuple(dict.fromkeys(spoken for trial in every for spoken in trial.trace.protocols)),
         models=arm.models,
-        billed=any(spec.provider not in FREE for spec in arm.workflow.models.values()) or arm.workflow.shape in OUTSIDE,
+        billed=any(spec.provider not in OWN for spec in arm.workflow.models.values()) or arm.workflow.shape in OUTSIDE,
         planned=len(result.order) // len(result.comparison.arms),
         made=len(every),
         selected=result.counted.get(arm.name, ()) is None,

@@ -16,7 +16,7 @@ from loopworth.models.embedding import EmbeddingModel
 from loopworth.models.endpoint import Endpoint, Sleep
 from loopworth.models.local import LocalModel
 from loopworth.models.pace import Pace
-from loopworth.models.providers import keys
+from loopworth.models.providers import OWN, keys
 from loopworth.models.scripted import ScriptedModel
 from loopworth.models.spec import ModelSpec, spec_faults
 from loopworth.runs.message import Reply, Request
@@ -55,8 +55,6 @@ class KeylessModel:
         """Nothing is open."""
 
 
-OWN = ("scripted", "local")
-"""Providers that are no server of somebody's."""
 ENDPOINTS: WeakValueDictionary[tuple[str, str], Endpoint] = WeakValueDictionary()
 """The endpoints in use by address and key: one client and one bound on concurrency for all models on a server."""
 

@@ -9,12 +9,12 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from loopworth.models.providers import OWN
 from loopworth.models.spec import ModelSpec, Price
 from loopworth.runs.usage import Usage, Value
 
 Rate: TypeAlias = Callable[[int, int, int, int], float | None]
 """US dollars for tokens of input, those of it read from a cache and written to one, and of output."""
-FREE = ("local", "scripted")
 MILLION = 1_000_000
 MINUTE = 60
 """Seconds for which a price is taken to hold: some models are cheaper at some hours."""
@@ -25,7 +25,7 @@ def usd(spec: ModelSpec, usage: Usage, now: float | None = None) -> float | None
 
     Embedded and scripted models cost 0.
     """
-    if spec.provider in FREE:
+    if spec.provider in OWN:
         return 0.0
     if usage.input is None or usage.output is None:
         return None

@@ -29,6 +29,8 @@ class Provider(Value, frozen=True):
     later: bool = False
 
 
+OWN = ("local", "scripted")
+"""Providers that are no server of somebody's: each process has its own, and nobody bills for it."""
 PROVIDERS: dict[str, Provider] = {
     "openai": Provider(
         "https://api.openai.com/v1",

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from loopworth.models.makers import served, sold
-from loopworth.models.providers import ELSEWHERE, PROVIDERS, Provider
+from loopworth.models.providers import ELSEWHERE, OWN, PROVIDERS, Provider
 from loopworth.models.weights import CHAT, WEIGHTS
 from loopworth.runs.usage import Value
 
@@ -122,7 +122,7 @@ def key_faults(spec: ModelSpec) -> list[Fault]:
     found: list[Fault] = []
     if spec.dialect is not None and spec.dialect not in SPOKEN:
         found.append(("dialect", f"unknown dialect {spec.dialect!r}", f"one of {', '.join(SPOKEN)}"))
-    elif spec.dialect is not None and spec.provider in ("local", "scripted"):
+    elif spec.dialect is not None and spec.provider in OWN:
         found.append(("dialect", f"{spec.provider} has no `dialect`", "a server of your own: llamacpp/<model>"))
     if spec.provider == "azure" and not spec.base_url:
         found.append(("base_url", "azure needs `base_url`", "https://<resource>.openai.azure.com/openai/v1"))
@@ -130,9 +130,9 @@ def key_faults(spec: ModelSpec) -> list[Fault]:
         found.append(("file", "local/custom needs `file`, the path of a GGUF file", ""))
     if spec.file and spec.name != "local/custom":
         found.append(("file", f"`file` belongs to local/custom, not to {spec.name}", ""))
-    if spec.provider in ("local", "scripted") and spec.base_url:
+    if spec.provider in OWN and spec.base_url:
         found.append(("base_url", f"{spec.provider} has no `base_url`", "a server of your own: llamacpp/<model>"))
-    if spec.requests_per_minute is not None and spec.provider in ("local", "scripted"):
+    if spec.requests_per_minute is not None and spec.provider in OWN:
         found.append(("requests_per_minute", f"{spec.provider} has no `requests_per_minute`", "leave it out"))
     if spec.replies is not None and spec.provider != "scripted":
         found.append(("replies", f"`replies` belong to a scripted model, not to {spec.name}", ""))

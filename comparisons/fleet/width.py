@@ -12,13 +12,12 @@ from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.endpoints import WITHOUT_MODEL
 from loopworth.models import ModelSpec
 from loopworth.models.opening import address
+from loopworth.models.providers import OWN
 from loopworth.runs.journal import digest
 from loopworth.runs.usage import Value
 
 SPREAD = 8
 """The most chunks that one bound is divided into."""
-OWN = ("scripted", "local")
-"""Providers that each worker has for itself."""
 
 
 class Width(Value, frozen=True):
