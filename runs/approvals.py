@@ -19,6 +19,7 @@ import msgspec
 from loopworth.runs.database import SHARE, Database, StoreFault
 from loopworth.runs.journal import body, digest, encode, reader
 from loopworth.runs.outcome import Fenced
+from loopworth.runs.remembered import remembered
 from loopworth.runs.rows import text
 from loopworth.runs.secrets import hide
 from loopworth.runs.shelf import Shelf
@@ -300,11 +301,6 @@ def enter(db: Database, approval: Approval, decision: Decision, at: str) -> Came
     for one in also:
         stood(db, one, remembered(decision), at)
     return Decided(approval, tuple(one.id for one in also))
-
-
-def remembered(decision: Decision) -> Decision:
-    """The decision, as it stands for an equal call."""
-    return msgspec.structs.replace(decision, by=f"{decision.by.removesuffix(' (remembered)')} (remembered)".strip())
 
 
 def stood(db: Database, approval: Approval, decision: Decision, at: str) -> bool:

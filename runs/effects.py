@@ -27,7 +27,7 @@ from loopworth.runs.journal import Asked, Journal, Record, asked, body, encode, 
 from loopworth.runs.message import Message, Reply, Request, ToolCall
 from loopworth.runs.observation import Observation, Status
 from loopworth.runs.outcome import BAD_FINISH, Diverged, Exit, Failed, Fenced, Outcome, Said, Stop, Waiting
-from loopworth.runs.remembered import Remembered
+from loopworth.runs.remembered import Remembered, remembered
 from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Hold, Quote, Usage
 from loopworth.runs.world import Decision, Question, World, decision_of, unfit
@@ -328,7 +328,7 @@ class Effects:
         async with self.remembered.turn(question.hash) if question.remember else nullcontext():
             before = self.remembered.decisions.get(question.hash) if question.remember else None
             if before is not None and not unfit(question, before):
-                return msgspec.structs.replace(before, by=f"{before.by} (remembered)".strip())
+                return remembered(before)
             began = self.clock()
             said = await self.world.gate(question, id)
             self.budget.pause(self.clock() - began)

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
+
 from loopworth.runs.world import Decision
+
+SUFFIX = " (remembered)"
+
+
+def remembered(decision: Decision) -> Decision:
+    """The decision, as it stands for an equal call."""
+    return msgspec.structs.replace(decision, by=f"{decision.by.removesuffix(SUFFIX)}{SUFFIX}".strip())
 
 
 class Remembered:

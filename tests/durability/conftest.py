@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from loopworth.runs.home import home
+from loopworth.runs.store import Store
 from tests.durability.places import PLACES, server
 
 
@@ -23,3 +24,11 @@ def postgres() -> Iterator[str]:
 def place(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> str:
     """Where a store is, on both."""
     return str(tmp_path / "runs.db") if request.param == "sqlite" else str(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def store(place: str) -> Iterator[Store]:
+    """A store there, for one test."""
+    made = Store(place)
+    yield made
+    made.close()

@@ -8,7 +8,7 @@ import pickle
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -87,13 +87,6 @@ class Shop:
     def decide(self, id: str, choice: Any, **more: Any) -> Any:
         [one] = [one for one in approvals.of_run(self.store.shelf(), id) if one.state == "waiting"]
         return approvals.decide(self.store, id, one.id, Decision(choice, "Kim", **more))
-
-
-@pytest.fixture
-def store(place: str) -> Iterator[Store]:
-    made = Store(place)
-    yield made
-    made.close()
 
 
 @pytest.fixture

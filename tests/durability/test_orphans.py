@@ -7,7 +7,6 @@ import os
 import pathlib
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -94,13 +93,6 @@ class Talk:
     def orphan(self, later: timedelta = timedelta()) -> Orphan | None:
         found = orphans(self.store.shelf(), datetime.now(UTC) + later)
         return next((one for one in found if one.run == self.id), None)
-
-
-@pytest.fixture
-def store(place: str) -> Iterator[Store]:
-    made = Store(place)
-    yield made
-    made.close()
 
 
 @pytest.fixture

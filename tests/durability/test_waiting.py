@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import pathlib
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from typing import Any
@@ -37,13 +36,6 @@ def pay(who: str, amount: int) -> str:
 '''
 EACH = '- {id: all, for_each: [1, 2, 3], call: pay, with: {who: "{{ who }}", amount: "{{ item }}"}}'
 ONE = '- {id: all, call: pay, with: {who: "{{ who }}", amount: 1}}'
-
-
-@pytest.fixture
-def store(place: str) -> Iterator[Store]:
-    made = Store(place)
-    yield made
-    made.close()
 
 
 class Till:
