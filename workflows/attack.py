@@ -30,7 +30,8 @@ from loopworth.runs.usage import Value
 from loopworth.runs.world import CHOICES, Decision
 from loopworth.workflows import durable
 from loopworth.workflows.faults import suggestion
-from loopworth.workflows.stage import Run, Stage, Target, targets, wanted
+from loopworth.workflows.stage import Run, Stage
+from loopworth.workflows.target import Target, targets, wanted
 
 MOST_ACTIVATIONS = 12
 """Activations after which a run that still waits is left."""
@@ -440,19 +441,19 @@ def expiry(stage: Stage) -> str:
     return f"after {timeout:g} s it came to {said}, and a late {other} changed nothing"
 
 
-def elsewhere(stage: Stage) -> str:
+def another_process(stage: Stage) -> str:
     """A run that waits here goes on in another process, by the decision and no other way."""
     run, one = parked(stage)
-    early = run.elsewhere()
+    early = run.in_another_process()
     claim(early["exit"] == "waiting" and early["called"] == [], f"another process did not wait for a decision: {early}")
     run.decide(one, "approve")
-    there = run.elsewhere()
+    there = run.in_another_process()
     claim(there["called"] == [stage.calls[0]], f"another process went on with the approved run, and made {there}")
     only(run, after="the run had gone on in another process")
     return "another process waited as this one did, and made the approved call"
 
 
-def another(stage: Stage) -> str:
+def another_run(stage: Stage) -> str:
     """A decision holds for its run: an equal call in another run is asked about by itself; one for all equal calls of
     a run (`remember: run`) is asked about once there, and for no other arguments."""
     call = stage.calls[0]
@@ -492,8 +493,8 @@ ATTACKS: Mapping[str, Attack] = {
     "sub-workflow": inside,
     "injected result": injected,
     "expiry": expiry,
-    "another process": elsewhere,
-    "another run": another,
+    "another process": another_process,
+    "another run": another_run,
 }
 """The attacks by name."""
 
