@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Literal
 
 from loopworth.agents.proof import CALL, MOST, NOTE, unread
 from loopworth.models.endpoint import Hear
-from loopworth.runs.message import Reply, Request, user
+from loopworth.runs.message import Reply, Request, json_of, user
 from loopworth.runs.outcome import Stop
 from loopworth.runs.usage import Usage, Value
 
@@ -115,8 +114,8 @@ def schema(shaped: Reply) -> Ability:
     if shaped.finish == "refused":
         return Ability("json_schema", "no", shaped.note)
     try:
-        held = json.loads(shaped.text) == MAUVE
-    except (ValueError, RecursionError):
+        held = json_of(shaped.text) == MAUVE
+    except ValueError:
         held = False
     return Ability("json_schema", "yes" if held else "no", f"it said {said(shaped)}")
 

@@ -7,12 +7,11 @@ JSON of calls, with the name of a tool that was offered.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection
 from typing import Any
 
-from loopworth.runs.message import unfenced
+from loopworth.runs.message import json_of, unfenced
 
 OPENERS = (
     *("<tool_call>", "<tool_calls>", "<|tool_call|>", "<|tool_call>", "<function=", "<function_call>", "[TOOL_CALLS]"),
@@ -43,8 +42,8 @@ def called(text: str, names: Collection[str]) -> str | None:
 def alone(text: str, names: Collection[str]) -> str | None:
     """The first of these tools in a text that is nothing but the JSON of a call, or of a list of calls."""
     try:
-        value: Any = json.loads(text)
-    except (ValueError, RecursionError):
+        value: Any = json_of(text)
+    except ValueError:
         return None
     calls = value if isinstance(value, list) else [value]
     known = [call["name"] for call in calls if isinstance(call, dict) and call.keys() - {"type"} in KEYS]

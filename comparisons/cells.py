@@ -36,10 +36,7 @@ def read(cell: str, type: Type, name: str) -> Any:
         return wanted.check(cell)
     except ValueError:
         pass
-    try:
-        return wanted.check(None) if not cell.strip() else wanted.read(cell)
-    except RecursionError:
-        raise ValueError("is nested too deeply") from None
+    return wanted.check(None) if not cell.strip() else wanted.read(cell)
 
 
 def silent(task: Task, type: Type, name: str) -> bool:

@@ -8,7 +8,6 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html, https://jsonline
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +16,7 @@ import msgspec
 
 from loopworth.models.dialects import Gathering
 from loopworth.models.wire import decode, mended
+from loopworth.runs.message import json_of
 
 LONGEST = 64 * 1024 * 1024
 """Bytes of one answer that are read: no model says as much, and a body that never ends must not fill the memory."""
@@ -118,7 +118,7 @@ class Incoming:
         content = b"".join(self.raw)
         try:
             return decode(content)
-        except (ValueError, RecursionError):
+        except ValueError:
             self.half = content.lstrip().startswith(b"{")  # it told no length, and its end is that of the connection
             return content.decode("utf-8", "replace")
 
@@ -219,8 +219,8 @@ def read(content: bytes) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
-        value = json.loads(content.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
+        value = json_of(content.decode("utf-8", "replace"))
+    except ValueError:
         return None
     return Lenient(value) if isinstance(value, dict) else value
 

@@ -8,12 +8,11 @@ again, once.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from loopworth.runs.effects import Effects
-from loopworth.runs.message import Message, Request, assistant, unfenced, user
+from loopworth.runs.message import Message, Request, assistant, json_of, unfenced, user
 from loopworth.runs.transcript import Transcript
 from loopworth.runs.usage import Value
 
@@ -76,7 +75,7 @@ def labelled(text: str) -> str:
     if not held.startswith("{"):
         return text
     try:
-        label = json.loads(held).get("label")
+        label = json_of(held).get("label")
     except ValueError:
         return text
     return label if isinstance(label, str) else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, TypeAlias
 
@@ -64,6 +65,16 @@ def unfenced(text: str) -> str:
     """The text inside a Markdown code fence that holds all of it, else the text; stripped."""
     match = FENCE.fullmatch(text.strip())
     return (match[1] if match else text).strip()
+
+
+def json_of(text: str, **how: Any) -> Any:
+    """The JSON value of a text that a model or a server wrote; `how` is what `json.loads` takes. Raises ValueError for
+    any text that is none, one that is nested too deeply to be read among them: to `json` alone that is a bug of ours.
+    """
+    try:
+        return json.loads(text, **how)
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
 
 
 class Attempt(Value, frozen=True):

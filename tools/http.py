@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from loopworth.runs.message import json_of
 from loopworth.tools import address
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.destination import Destination, Hosts, destination
@@ -208,8 +209,8 @@ def read(there: Destination, answer: Answer) -> Any:
         raise BadAnswer(f"{there.host} answered {len(answer.data):,} bytes of {kind or 'an unknown type'}, not text")
     if kind.strip() == "application/json" or kind.strip().endswith("+json"):
         try:
-            return json.loads(text) if text else None
-        except (ValueError, RecursionError):
+            return json_of(text) if text else None
+        except ValueError:
             return text
     return text
 

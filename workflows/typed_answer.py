@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from loopworth.runs.effects import Effects
-from loopworth.runs.message import Message, Reply, Request, assistant, unfenced, user
+from loopworth.runs.message import Message, Reply, Request, assistant, json_of, unfenced, user
 from loopworth.runs.outcome import Stop
 from loopworth.runs.transcript import Transcript
 from loopworth.workflows.types import Type, is_model, parse_type, said
@@ -87,7 +87,7 @@ def held(output: Type, text: str) -> str:
     if is_model(output.annotation):
         return text
     try:
-        value = json.loads(text)
+        value = json_of(text)
     except ValueError:
         value = text
     broken = value is text and admits(output, ANY_TEXT)  # half of an object is a text as well
@@ -135,13 +135,6 @@ def patched() -> Callable[[Any], Any]:
     # What instructor logs (a failed attempt, as an error) is in the run's events and outcome already.
     logging.getLogger("instructor").addHandler(logging.NullHandler())
     return lambda create: instructor.patch(create=create, mode=instructor.Mode.JSON_SCHEMA)
-
-
-@lru_cache(maxsize=1)
-def loaded() -> None:
-    """Read one made-up reply: instructor imports parts of itself on the way."""
-    create = patched()(lambda **_: completion(Reply({}, text='{"answer": 0}')))
-    create(response_model=response_model(parse_type("int")), messages=[], max_retries=0)
 
 
 @lru_cache(maxsize=1)

@@ -35,7 +35,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from loopworth.runs.message import unfenced
+from loopworth.runs.message import json_of, unfenced
 from loopworth.workflows import json_schema
 from loopworth.workflows.faults import nearest
 from loopworth.workflows.python_name import PythonNameFault, load
@@ -110,7 +110,7 @@ class Type:
             return text
         bare = unfenced(text)
         try:
-            return self.check(json.loads(bare, parse_constant=no_number))
+            return self.check(json_of(bare, parse_constant=no_number))
         except ValueError as error:
             try:
                 return self.check(bare)

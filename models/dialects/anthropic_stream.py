@@ -5,8 +5,9 @@ https://platform.claude.com/docs/en/build-with-claude/streaming
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+from loopworth.runs.message import json_of
 
 GROWING = {
     "text_delta": "text",
@@ -119,6 +120,6 @@ class Block:
 def parsed(text: str) -> Any:
     """The arguments of a call; the text itself where it is no JSON, so that the model is told where it broke."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return json_of(text)
+    except ValueError:
         return text

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from loopworth.runs.message import Message
+from loopworth.runs.message import Message, json_of
 
 
 def settings(**said: Any) -> dict[str, Any]:
@@ -16,8 +15,8 @@ def settings(**said: Any) -> dict[str, Any]:
 def arguments_of(call: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call in the history as an object; empty where its text holds none."""
     try:
-        found = json.loads(call["function"]["arguments"])
-    except (ValueError, TypeError, RecursionError):
+        found = json_of(call["function"]["arguments"])
+    except (ValueError, TypeError):
         return {}
     return found if isinstance(found, dict) else {}
 

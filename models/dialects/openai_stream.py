@@ -5,10 +5,10 @@ https://platform.openai.com/docs/api-reference/chat-streaming
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from loopworth.models.reading import content_text
+from loopworth.runs.message import json_of
 
 GATHERED = ("choices", "usage", "object", "error", "x_groq")
 SPOKEN = ("delta", "message", "index", "finish_reason", "usage", "logprobs")
@@ -175,8 +175,8 @@ def whole(arguments: Any) -> bool:
     if not isinstance(arguments, str) or arguments.strip()[-1:] != "}":
         return False
     try:
-        return isinstance(json.loads(arguments), dict)
-    except (ValueError, RecursionError):
+        return isinstance(json_of(arguments), dict)
+    except ValueError:
         return False
 
 

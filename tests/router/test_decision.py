@@ -34,7 +34,11 @@ def test_a_label_is_read_without_what_surrounds_it(said):
 
 
 @pytest.mark.parametrize(
-    "said", ["It is billing", "billing or how-to", "not billing.", "bill", "how to", "", "{}", '{"label": 3}']
+    "said",
+    [
+        *["It is billing", "billing or how-to", "not billing.", "bill", "how to", "", "{}", '{"label": 3}'],
+        '{"label": ' + "[" * 5000,
+    ],
 )
 def test_a_sentence_that_holds_a_label_is_not_that_label(said):
     """No word is searched for, and nothing near is taken."""

@@ -64,6 +64,7 @@ def test_a_value_that_comes_alone_is_the_answer(expr, reply, value):
         ("str", '{"answer": "half of'),
         ("str | None", "None"),
         ("dict[str, int]", '{"answer": 5}'),
+        ("int", "[" * 5000),
     ],
 )
 def test_what_is_not_the_value_alone_is_asked_again(expr, reply):

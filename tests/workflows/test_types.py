@@ -163,11 +163,15 @@ def test_a_models_text_is_read_as_its_type(expr, text, expected):
 
 
 @pytest.mark.parametrize(
-    ("expr", "text"), [("int", "forty"), ("float", "NaN"), ("float", "1e999"), ({"a": "int"}, '{"a": 1')]
+    ("expr", "text"),
+    [
+        *[("int", "forty"), ("float", "NaN"), ("float", "1e999"), ({"a": "int"}, '{"a": 1')],
+        *[("int", "[" * 5000), ("list[int]", "[" * 5000), ({"a": "int"}, '{"a": ' * 5000)],
+    ],
 )
 def test_a_text_that_is_not_of_the_type_is_refused(expr, text):
-    """No number is guessed out of words, and NaN is none."""
-    with pytest.raises(ValueError, match=r"must be|NaN is not a number"):
+    """No number is guessed out of words, NaN is none, and a model that writes brackets without end has written none."""
+    with pytest.raises(ValueError, match=r"must be|NaN is not a number|is nested too deeply"):
         parse_type(expr).read(text)
 
 
