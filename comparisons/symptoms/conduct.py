@@ -202,18 +202,22 @@ def text(message: Message) -> str:
 
 
 def offered(recording: Recording) -> dict[str, str]:
-    """The tools that the requests of a run offer, each with its description where the endpoint was told of it."""
-    found: dict[str, str] = {}
+    """The tools that the loops of a run offer, each with its description where the endpoint was told of it.
+
+    The first request of a loop says so: each later one holds all before it, and reading them all takes long.
+    """
+    found, loops = dict[str, str](), set[str]()
     for id, record in recording.records.items():
-        if record.kind == "model" and not part_of_judge(id) and record.request.startswith(b"{"):
-            request = json.loads(record.request)
-            for tool in request.get("tools") or ():
-                function = tool.get("function") or {}
-                found.setdefault(str(function.get("name")), str(function.get("description") or ""))
-            for message in (request.get("messages") or ())[:1]:
-                found |= {
-                    name: "" for name in BRIEFED.findall(text(message).partition("Tools:\n")[2]) if name not in found
-                }
+        place = TURN.match(id)
+        if place is None or place["loop"] in loops or record.kind != "model" or part_of_judge(id):
+            continue
+        loops.add(place["loop"])
+        request = json.loads(record.request) if record.request.startswith(b"{") else {}
+        for tool in request.get("tools") or ():
+            function = tool.get("function") or {}
+            found.setdefault(str(function.get("name")), str(function.get("description") or ""))
+        for message in (request.get("messages") or ())[:1]:
+            found |= {name: "" for name in BRIEFED.findall(text(message).partition("Tools:\n")[2]) if name not in found}
     found.pop(SUBMIT, None)
     return found
 

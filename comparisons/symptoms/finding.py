@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from loopworth.comparisons.symptoms.conduct import Called, Conduct
@@ -66,7 +67,7 @@ def yaml(value: Any) -> str:
     )
 
 
-class Runs(Value, frozen=True):
+class Runs(Value, frozen=True, dict=True):
     """The runs of one arm or workflow that a rule looks at, out of the `of` that there are."""
 
     subject: str
@@ -76,7 +77,7 @@ class Runs(Value, frozen=True):
     def __iter__(self) -> Iterator[Conduct]:
         return iter(self.looked)
 
-    @property
+    @cached_property
     def tools(self) -> list[str]:
         """The tools that these runs had, as far as their records tell."""
         known = {name for run in self for name in run.offered}

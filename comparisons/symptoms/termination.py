@@ -89,18 +89,22 @@ def idle(run: Conduct) -> list[Called]:
     """
     read, beyond, turn = str(run.input).casefold(), list[Called](), ""
     for call in run.calls:
-        wanted = not call.values or any(value in read for value in call.values)
         held = call.status == "ok" and any(str(leaf) == str(run.answer) for leaf in leaves(call.full))
         if turn and turn != call.at.rpartition("/")[0]:
-            if wanted or held or call.loop is None:
+            if held or call.loop is None or wanted(call, read):
                 return []
             beyond.append(call)
         elif held and not turn:
-            if not wanted:
+            if not wanted(call, read):
                 return []
             turn = call.at.rpartition("/")[0]
         read += f" {call.content.casefold()}"
     return beyond
+
+
+def wanted(call: Called, read: str) -> bool:
+    """Whether what it asks for stands in what was read before."""
+    return not call.values or any(value in read for value in call.values)
 
 
 def only(run: Conduct) -> Called | None:

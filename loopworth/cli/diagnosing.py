@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +13,8 @@ from rich.text import Text
 from loopworth.cli.status import UserFault
 from loopworth.cli.store import Place, filed, found_run
 from loopworth.cli.terminal import complain, output, shown, write_json
+from loopworth.runs.events import Spoke
+from loopworth.runs.outcome import Outcome
 from loopworth.runs.recording import Recording
 from loopworth.runs.shelf import Shelf
 from loopworth.workflows.faults import suggestion
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 MOST_SIGNS = 3
 """Runs that are named below a finding; `--json` has all of them."""
 MOST_REQUESTS = 3
-"""Trials of an arm whose requests are read, for the tools that they offer: all trials of an arm offer the same."""
+"""Trials of an arm that came to the same loops whose requests are read, for the tools that these offer."""
 
 
 def diagnose(
@@ -72,15 +75,23 @@ def of_arm(recordings: Iterable[Recording], arm: str | None, names: Counter[str]
 
 
 def kept(shelf: Shelf, id: str) -> Iterator[Recording]:
-    """A run of the store; of a comparison its trials, with the requests of a few of each arm."""
+    """A run of the store; of a comparison its trials, with the requests of a few of each arm. Those that did not end
+    come last."""
     run = found_run(shelf, id)
-    trials = shelf.trials(run.id) if run.kind == "comparison" else [run]
+    left = {one.id: one for one in (shelf.trials(run.id) if run.kind == "comparison" else [run])}
     scores = shelf.scores(run.parent or run.id) if run.kind != "run" else {}
     seen = Counter[Any]()
-    for one in trials:
-        seen[one.arm] += 1
-        records = shelf.records(one.id) if seen[one.arm] <= MOST_REQUESTS else {}
-        yield Recording(one, records, shelf.outcome(one.id), scores.get(one.id))
+    for ended, outcome in shelf.outcomes(list(left)):
+        one = left.pop(ended)
+        seen[alike := (one.arm, frozenset(loops(outcome)))] += 1
+        records = shelf.records(ended) if seen[alike] <= MOST_REQUESTS else {}
+        yield Recording(one, records, outcome, scores.get(ended))
+    yield from map(Recording, left.values())
+
+
+def loops(outcome: Outcome) -> Iterator[str]:
+    """Where the loops of a run were, whatever the item or the turn."""
+    return (re.sub("[0-9]+", "", event.at) for event in outcome.events if type(event) is Spoke)
 
 
 def document(name: str, runs: list[Conduct], findings: list[Finding]) -> dict[str, Any]:

@@ -114,7 +114,8 @@ def gathered(shelf: Shelf, run: Kept) -> list[Recording]:
     """A run with all it was asked and answered; after a comparison its trials."""
     scores = shelf.scores(run.parent or run.id) if run.kind != "run" else {}
     runs = [run, *(shelf.trials(run.id) if run.kind == "comparison" else ())]
-    return [Recording(one, shelf.records(one.id), shelf.outcome(one.id), scores.get(one.id)) for one in runs]
+    outcomes = dict(shelf.outcomes(one.id for one in runs))
+    return [Recording(one, shelf.records(one.id), outcomes.get(one.id), scores.get(one.id)) for one in runs]
 
 
 def one_run(found: list[Recording], name: str, workflow: str) -> Recording:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import pathlib
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 import pytest
 
+from loopworth.cli.diagnosing import kept
+from loopworth.cli.store import gathered
+from loopworth.runs.kept import Query
+from loopworth.runs.recording import Recording
+from loopworth.runs.shelf import Shelf
 from tests.cli.kit import command
-from tests.comparisons.planted import LOOK, OTHERS, TOOLS, loop
+from tests.comparisons.planted import LOOK, OTHERS, TOOLS, call, loop
 
 COMPARISON = """
 comparison: figures
@@ -85,6 +91,56 @@ def test_a_comparison_is_diagnosed_by_arm(folder: pathlib.Path) -> None:
     assert [arm["arm"] for arm in diagnosed("last", "--arm", "fixed")["arms"]] == ["fixed"]
     slip = command("diagnose", "last", "--arm", "agents")
     assert (slip.exit_code, "did you mean 'agent'?" in slip.stderr) == (2, True)
+
+
+class Counted(Shelf):
+    """A shelf that keeps what it is asked."""
+
+    def select(self, question: str, values: Iterable[Any] = ()) -> list[Any]:
+        asked.append(question)
+        return super().select(question, values)
+
+
+asked: list[str] = []
+
+
+@pytest.mark.parametrize("of", [gathered, lambda shelf, run: list(kept(shelf, run.id))])
+def test_the_outcomes_of_a_comparison_are_read_at_once(
+    of: Callable[..., list[Recording]], folder: pathlib.Path
+) -> None:
+    """To diagnose or to replay many runs takes no longer for the store than to read them together."""
+    command("compare", folder / "comparison.yaml", "--store", folder / "runs.db")
+    shelf = Counted(folder / "runs.db")
+    [run] = shelf.runs(Query(kinds=("comparison",)))
+    asked.clear()
+    found = [one for one in of(shelf, run) if one.kept.kind == "trial"]
+    assert [one.outcome for one in found] == [shelf.outcome(one.kept.id) for one in found]
+    assert len([question for question in asked if "from transcript" in question]) == 1 + len(found)
+
+
+ROUTER = """
+workflow: desk
+shape: router
+input: {question: str}
+choose: "{{ question }}"
+from:
+  plain: {if: "question not in '89'", set: "389"}
+  hard: {if: "question in '89'", run: hard.yaml}
+"""
+
+
+def test_a_change_of_a_description_keeps_what_stands_there_in_a_rare_route_too(folder: pathlib.Path) -> None:
+    """What the tools of a loop say of themselves is read from runs that came to this loop."""
+    write(folder, "hard", loop(*[call("lookup", project="A")] * 2, "?", tools="lookup"))
+    (folder / "agent.yaml").write_text(ROUTER, "utf-8")
+    (folder / "comparison.yaml").write_text(
+        f"{COMPARISON}seed: 3  # the route's runs are not among the first\n", "utf-8"
+    )
+    rows = [{"question": f"{k}", "expected": "389"} for k in range(10)]
+    (folder / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    command("compare", folder / "comparison.yaml")
+    [finding] = diagnosed("last", "--arm", "agent")["arms"][0]["findings"]
+    assert "A figure of a project." in finding["change"]
 
 
 def test_a_file_of_recordings_says_the_same(folder: pathlib.Path) -> None:

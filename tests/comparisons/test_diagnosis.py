@@ -9,13 +9,14 @@ import re
 import tempfile
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import loopworth
 from loopworth.comparisons.diagnosis import diagnose, tells
-from loopworth.comparisons.symptoms.conduct import Conduct
+from loopworth.comparisons.symptoms.conduct import Conduct, conduct
 from loopworth.comparisons.symptoms.finding import Runs, yaml
 from loopworth.comparisons.symptoms.termination import capped, endless, truncated
 from loopworth.models import ScriptedModel
@@ -337,6 +338,23 @@ def test_faults_and_controls_are_the_comparisons_own(tmp_path: pathlib.Path) -> 
     controls = [one for one in recordings if one.kept.arm == "blind (no_tools) of agent"]
     assert (len(controls), any(map(tells, controls))) == (3, False)
     assert diagnose(recordings) == []
+
+
+def test_of_each_loop_one_request_is_read(tmp_path: pathlib.Path) -> None:
+    """Its first says what tools it has; each later one holds all before it, and reading them grows with the square of
+    the turns."""
+    [one] = run(tmp_path, "looks", loop(LOOK, OTHERS[0], "It is 389."))
+    later = msgspec.structs.replace(one.records["2/ask"], request=b"{ not read")
+    found = conduct(msgspec.structs.replace(one, records={**one.records, "2/ask": later}))
+    assert found is not None
+    assert found.offered == {"lookup": "A figure of a project."}
+
+
+def test_the_tools_of_an_arm_are_gathered_once(tmp_path: pathlib.Path) -> None:
+    """No rule goes through all runs again for each of them: what diagnosing takes grows with their number alone."""
+    looked = [found for one in run(tmp_path, "looks", loop(LOOK, "389")) if (found := conduct(one)) is not None]
+    runs = Runs("agent", tuple(looked), 1)
+    assert runs.tools is runs.tools
 
 
 WORDS = st.sampled_from(["It is 389.", "", "I refunded it: '\x1b[1m", "let me look", "{{ 7 * 7 }}", "#: x"]) | st.text()
