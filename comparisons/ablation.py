@@ -5,7 +5,7 @@ Descriptive: the verdict compares each arm with whichever holds the place, and t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from loopworth.comparisons.arms import Arm
@@ -16,14 +16,15 @@ from loopworth.runs.usage import Value
 from loopworth.workflows.variant import Difference, inside, replaced
 
 ERROR = 0.025
-"""On each side of an interval, which is one of 95 %."""
+"""On each side of all intervals together, which hold at once with a chance of 95 %."""
 
 
 class Ablation(Value, frozen=True):
     """An arm beside its base: exactly which parts it has otherwise, and what they, all together, were worth.
 
     n tasks that both ran; b that only the arm got right (or did better on), c that only its base did. `difference` is
-    the gain of accuracy, `usd` what a task cost more on average, None where a cost is unknown.
+    the gain of accuracy, with its `interval` at 1 - 2 · `error`; `usd` is what a task cost more on average, None where
+    a cost is unknown.
     """
 
     arm: str
@@ -34,18 +35,19 @@ class Ablation(Value, frozen=True):
     c: int
     difference: float | None
     interval: Interval | None
+    error: float
     usd: float | None
 
 
 def ablations(
     arms: Sequence[Arm], measured: Sequence[Measured], clusters: Mapping[str, str] | None
-) -> Iterator[Ablation]:
-    """Each arm that is another one but for some parts of their file."""
+) -> tuple[Ablation, ...]:
+    """Each arm that is another one but for some parts of their file; with K of them each gets a K-th of the error."""
     found = {one.arm: one for one in measured}
-    for arm in arms:
-        base = base_of(arm, arms)
-        if base is not None and (changed := between(base.differences, arm.differences)):
-            yield ablation(found[arm.name], found[base.name], changed, clusters)
+    based = [(arm, base) for arm in arms if (base := base_of(arm, arms)) is not None]
+    parted = [(arm, base, parts) for arm, base in based if (parts := between(base.differences, arm.differences))]
+    error = ERROR / max(len(parted), 1)
+    return tuple(ablation(found[arm.name], found[base.name], parts, clusters, error) for arm, base, parts in parted)
 
 
 def base_of(arm: Arm, arms: Sequence[Arm]) -> Arm | None:
@@ -76,7 +78,7 @@ def now(key: str, one: Mapping[str, Difference], other: Mapping[str, Difference]
 
 
 def ablation(
-    arm: Measured, base: Measured, changed: tuple[Difference, ...], clusters: Mapping[str, str] | None
+    arm: Measured, base: Measured, changed: tuple[Difference, ...], clusters: Mapping[str, str] | None, error: float
 ) -> Ablation:
     pairs = pair(arm.right, base.right, clusters)
     shared = [t for t, right in arm.right.items() if right is not None and base.right.get(t) is not None]
@@ -90,6 +92,7 @@ def ablation(
         b=pairs.b,
         c=pairs.c,
         difference=pairs.difference,
-        interval=interval(pairs, ERROR) if pairs.n else None,
+        interval=interval(pairs, error) if pairs.n else None,
+        error=error,
         usd=fmean(extra) if extra and len(extra) == len(costs) else None,
     )

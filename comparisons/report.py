@@ -241,7 +241,7 @@ def ablated(result: Result, found: Sequence[Measured]) -> tuple[Ablation, ...]:
     """What changes were worth; nothing of a part of the plan, or of tasks that were not chosen beforehand."""
     if result.spared or not result.whole:
         return ()
-    return tuple(ablations(result.comparison.arms, found, result.comparison.clusters))
+    return ablations(result.comparison.arms, found, result.comparison.clusters)
 
 
 def standing(result: Result, found: Sequence[Measured]) -> tuple[Standing, ...]:

@@ -432,7 +432,8 @@ def ablation_table(found: Report) -> Iterable[RenderableType]:
     """What the changes of each arm were worth, beside the arm that has none of them."""
     if not found.ablation:
         return
-    made = table("arm", "base", "changed", "n", "won", "lost", "gain", "95 % interval", "cost", left=3)
+    level = f"{percent(found.ablation[0].error)} interval"  # one error for all
+    made = table("arm", "base", "changed", "n", "won", "lost", "gain", level, "cost", left=3)
     for one in found.ablation:
         parts = "\n".join(shown(part) for part in one.changed)
         gain, interval = gained(one.difference), between(one.interval)

@@ -97,7 +97,8 @@ def ablation(found: Found) -> Table | None:
     """What the changes of each arm were worth, beside the arm that has none of them."""
     if not (parts := found.get("ablation")):
         return None
-    head = ("arm", "base", "changed", "n", "won", "lost", "gain", "95 % interval", "cost")
+    level = f"{percent(parts[0]['error'])} interval"
+    head = ("arm", "base", "changed", "n", "won", "lost", "gain", level, "cost")
     rows = tuple(
         (
             *(one["arm"], one["base"], "; ".join(map(difference, one["changed"]))),
