@@ -1,4 +1,7 @@
-"""The page of every key of the language, written from the forms that load the files and from what reads the rest."""
+"""Writes reference.md, the page of every key, from the forms that load the files and from what reads the rest.
+
+A chore of development (`make reference`), and no part of the package.
+"""
 
 from __future__ import annotations
 
@@ -250,3 +253,7 @@ def table(head: str, found: Sequence[tuple[str, ...]]) -> list[str]:
     titles = head.split() + [""] * (len(found[0]) - len(head.split()))
     lines = [titles, ["---"] * len(titles), *found]
     return [*("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines), ""]
+
+
+if __name__ == "__main__":
+    print(page(), end="")
