@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from loopworth.agents.repetition import Watch
-from loopworth.agents.rollback import instead, unfit, untouched
+from loopworth.agents.rollback import bad_calls, instead, untouched
 from loopworth.agents.submit import Submit
 from loopworth.runs.effects import Effects, together
 from loopworth.runs.message import ToolCall
@@ -48,7 +48,7 @@ class Calling:
         submit = self.submit
         ready = {k: submit.observe(call) for k, call in enumerate(calls) if submit and call.tool == submit.name}
         places = {k: fx.at(f"{turn}/call[{k}]") for k in range(len(calls)) if k not in ready}
-        if self.rollback and (bad := unfit(calls, ready, fx.tools)):
+        if self.rollback and (bad := bad_calls(calls, ready, fx.tools)):
             return self.undone(calls, bad, ready, places)
         for k, place in places.items():
             if k and not self.parallel:

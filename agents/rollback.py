@@ -17,7 +17,9 @@ NOT_RUN = "not made: another call of this turn was bad, and the turn was taken b
 TAKEN_BACK = "Your last reply was dropped and none of its calls was made."
 
 
-def unfit(calls: Sequence[ToolCall], submitted: Mapping[int, Observation], tools: ToolLayer) -> dict[int, Observation]:
+def bad_calls(
+    calls: Sequence[ToolCall], submitted: Mapping[int, Observation], tools: ToolLayer
+) -> dict[int, Observation]:
     """The bad calls of a turn by position, each with what it would be told: an unknown tool, arguments that are not
     accepted, an answer of the wrong type."""
     told = {k: submitted[k] if k in submitted else tools.faulty(call) for k, call in enumerate(calls)}

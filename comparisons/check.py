@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 
 from loopworth.comparisons.cells import misfits, typed
 from loopworth.comparisons.choice import chosen
-from loopworth.comparisons.fakes import unfit
+from loopworth.comparisons.fakes import uncallable
 from loopworth.comparisons.judge import Judge, of_rows
 from loopworth.comparisons.program import fitted, program_inputs
 from loopworth.comparisons.scores import JUDGE, NAMES, ScoreFault, Scorer, scorer
@@ -240,7 +240,7 @@ class Checking:
                 yield tool.spot.fault(f"no arm has a tool {name!r}", suggestion(name, known, "tools"), key=True)
         if isinstance(comparison.tools, dict):
             yield from entry_faults(comparison.tools, self.files)
-        yield from unfit(self.workflows.values(), fakes, self.files)
+        yield from uncallable(self.workflows.values(), fakes, self.files)
         for name, workflow in self.workflows.items():
             left = sorted(written(workflow, self.files, fakes))
             if left and comparison.writes != "allowed":

@@ -173,7 +173,7 @@ class Execution:
         """Make these runs, each lane in their order; whatever ends this early ends all that is in flight."""
         self.stage = stage
         if self.crew is not None and self.maker.control is None:
-            due = await self.elsewhere(self.crew, list(due), attempt)
+            due = await self.by_crew(self.crew, list(due), attempt)
         self.lanes = laid(due, lambda planned: self.maker.contender(planned.arm), self.maker.endpoints)
         workers = [
             asyncio.ensure_future(self.work(lane, attempt))
@@ -217,7 +217,7 @@ class Execution:
                 return
             self.give_up(trial, lane.endpoints)
 
-    async def elsewhere(self, crew: Crew, due: list[Planned], attempt: int) -> list[Planned]:
+    async def by_crew(self, crew: Crew, due: list[Planned], attempt: int) -> list[Planned]:
         """Have the crew make its part of these runs, wave after wave; what is left for this process."""
         mine = [one for one in due if not crew.makes((one, attempt))]
         theirs = [one for one in due if crew.makes((one, attempt))]

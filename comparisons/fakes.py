@@ -13,7 +13,7 @@ from loopworth.workflows.reach import reached
 from loopworth.workflows.spec import Tool, Workflow
 
 
-def unfit(workflows: Iterable[Workflow], fakes: Mapping[str, Tool], files: Files) -> Iterator[Fault]:
+def uncallable(workflows: Iterable[Workflow], fakes: Mapping[str, Tool], files: Files) -> Iterator[Fault]:
     """The faults of fakes that cannot be called as the tools are whose names they have."""
     for workflow in workflows:
         for one in reached(workflow, files):

@@ -237,10 +237,10 @@ def judge(match: Match, rule: Rule, broken: bool) -> ArmVerdict:
     delta = smallest_gain(pairs, rule)
     limits = evidence.interval()
     facts = sentences.Facts(arm.arm, holder.arm, pairs, limits, delta, error)
-    unfit = unusable(arm, holder, broken, facts)
-    token, reason, more = conclusion(arm, holder, rule, facts, evidence) if not unfit else ("undecided", unfit, None)
+    doubt = unusable(arm, holder, broken, facts)
+    token, reason, more = conclusion(arm, holder, rule, facts, evidence) if not doubt else ("undecided", doubt, None)
     pays = breaking_even(arm, holder, rule)
-    settles = not unfit and (token in EARNS or not pairs.tied)
+    settles = not doubt and (token in EARNS or not pairs.tied)
     switch = evidence.switch_points(delta) if delta is not None and settles else None
     return ArmVerdict(
         arm=arm.arm,
@@ -271,23 +271,23 @@ def judge_shut(arm: Measured, holder: Measured, gate: Shut, rule: Rule, broken: 
     """A challenger that has too little to gain; it has no pairs, since it ran on the holder's failures alone."""
     delta = rule.stated_gain or MIN_GAIN
     facts = sentences.Facts(arm.arm, holder.arm, gate.pairs, None, delta, gate.error)
-    unfit = sentences.too_few_kept(facts, MOST_LEFT_OUT) if broken else ""
-    if not unfit and gate.failed == gate.planned and not gate.gained:
-        unfit = sentences.nothing_right(facts)
+    doubt = sentences.too_few_kept(facts, MOST_LEFT_OUT) if broken else ""
+    if not doubt and gate.failed == gate.planned and not gate.gained:
+        doubt = sentences.nothing_right(facts)
     return ArmVerdict(
         arm=arm.arm,
         against=holder.arm,
-        token="undecided" if unfit else "suffices",
+        token="undecided" if doubt else "suffices",
         n=gate.planned,
         b=gate.gained,
         c=0,
         difference=None,
         interval=None,
         error=gate.error,
-        words=unfit or sentences.shut(arm.arm, holder.arm, gate, delta),
+        words=doubt or sentences.shut(arm.arm, holder.arm, gate, delta),
         min_gain=delta,
-        earns_below=None if unfit else -1.0,
-        suffices_above=None if unfit else gate.limit,
+        earns_below=None if doubt else -1.0,
+        suffices_above=None if doubt else gate.limit,
         more=None,
         left_out=gate.left_out,
     )

@@ -25,7 +25,7 @@ from loopworth.runs.secrets import hide
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
 from loopworth.runs.usage import Value
-from loopworth.runs.world import Decision, Question, decision_of, example, short, unfit
+from loopworth.runs.world import Decision, Question, decision_of, example, no_decision, short
 
 ASK = f"""
 insert into approval(run, id, n, hash, tool, question, state, asked, expires, epoch)
@@ -173,7 +173,7 @@ def recall(db: Database, run: str, id: str, at: str) -> None:
     approval = approval_of(asked)
     for said, question in db.execute(BEFORE, (run, approval.hash)).fetchall():
         before = decision_of(text(said, "a decision"))
-        if question_in(question, approval.tool).remember and not unfit(approval.question, before):
+        if question_in(question, approval.tool).remember and not no_decision(approval.question, before):
             stood(db, approval, remembered(before), at)
             return
 
@@ -278,7 +278,7 @@ def fitting(approval: Approval, decision: Decision) -> None:
             f"{approval.name} cannot be decided: its request was altered in the store since it was asked\n"
             f"    `loopworth run --durable --resume {approval.run}` asks again, with what is really to be called"
         )
-    if why := unfit(approval.question, decision):
+    if why := no_decision(approval.question, decision):
         raise Refused(f"{approval.name} {why}")
 
 
@@ -297,7 +297,7 @@ def enter(db: Database, approval: Approval, decision: Decision, at: str) -> Came
         return Decided(approval)
     rows = db.execute(EQUAL, (approval.run, approval.hash)).fetchall()
     waiting = [msgspec.structs.replace(approval, id=id, question=question_in(row, approval.tool)) for id, row in rows]
-    also = [one for one in waiting if one.question.remember and not unfit(one.question, decision)]
+    also = [one for one in waiting if one.question.remember and not no_decision(one.question, decision)]
     for one in also:
         stood(db, one, remembered(decision), at)
     return Decided(approval, tuple(one.id for one in also))

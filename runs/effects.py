@@ -30,7 +30,7 @@ from loopworth.runs.outcome import BAD_FINISH, Diverged, Exit, Failed, Fenced, O
 from loopworth.runs.remembered import Remembered, remembered
 from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Hold, Quote, Usage
-from loopworth.runs.world import Decision, Question, World, decision_of, unfit
+from loopworth.runs.world import Decision, Question, World, decision_of, no_decision
 
 GRACE = 0.2
 """Seconds past its deadline that a model call gets to stop itself before it is cut."""
@@ -327,12 +327,12 @@ class Effects:
         """What a person decides, or decided before where that stands for the run."""
         async with self.remembered.turn(question.hash) if question.remember else nullcontext():
             before = self.remembered.decisions.get(question.hash) if question.remember else None
-            if before is not None and not unfit(question, before):
+            if before is not None and not no_decision(question, before):
                 return remembered(before)
             began = self.clock()
             said = await self.world.gate(question, id)
             self.budget.pause(self.clock() - began)
-            if why := unfit(question, said):
+            if why := no_decision(question, said):
                 raise Waiting(id, note=f"the gate of {question.tool} {why}")
             decision = hide(said)
             if question.remember:
@@ -360,7 +360,7 @@ def decision_in(record: Record, id: str, question: Question) -> Decision:
     """A decision of the journal. Raises `Diverged` for what the question does not offer: nothing is called on it."""
     try:
         decision = decision_of(record.body)
-        why = unfit(question, decision)
+        why = no_decision(question, decision)
     except ValueError as unreadable:
         why = f"cannot be decided by this: {unreadable}"
     if why:

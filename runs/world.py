@@ -48,7 +48,7 @@ class Decision(Value, frozen=True):
     note: str = ""
 
 
-def unfit(question: Question, said: Any) -> str:
+def no_decision(question: Question, said: Any) -> str:
     """Why this decides nothing of the question; "" for a `Decision` for one of the choices that are offered.
 
     It is the one rule for whoever says it: a program's `ask`, the inbox, a journal, what is remembered.
@@ -100,7 +100,7 @@ MOST = 600
 Ask = Callable[[Question, str], Awaitable[Decision]]
 """Asks a person: (question, effect id) → decision. May raise `Waiting`.
 
-Whatever it says that is not offered decides nothing (`unfit`): the run waits, and its note says why.
+Whatever it says that is not offered decides nothing (`no_decision`): the run waits, and its note says why.
 """
 PLAIN = "`ask` is no async function: write `async def ask(question, id)`, which returns a Decision"
 

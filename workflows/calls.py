@@ -32,7 +32,7 @@ def passed(
     for name, value in given.items():
         spot = form.at(under, name)
         if name in fields:
-            yield from unfit(value, fields[name], spot, name)
+            yield from ill_typed(value, fields[name], spot, name)
         elif name in bound:
             yield spot.fault(f"{name!r} of {whose} is bound in its catalogue", "leave it out here", key=True)
         elif schema.get("additionalProperties") is False:
@@ -45,7 +45,7 @@ def passed(
             yield place.fault(f"{whose} needs {name!r}", f"add `{name}: …` under `{under}`", key=under in form.given)
 
 
-def unfit(value: Any, schema: Mapping[str, Any], spot: Spotted, name: str) -> Iterator[Fault]:
+def ill_typed(value: Any, schema: Mapping[str, Any], spot: Spotted, name: str) -> Iterator[Fault]:
     """The fault of a value without templates that the schema does not take."""
     if not constant(value):
         return

@@ -99,7 +99,8 @@ class Form(BaseModel):
         extra="forbid", populate_by_name=True, protected_namespaces=(), use_attribute_docstrings=True
     )
     title: ClassVar[str] = "here"
-    elsewhere: ClassVar[Mapping[str, str]] = {}
+    misplaced: ClassVar[Mapping[str, str]] = {}
+    """What to write instead of a key that belongs somewhere else."""
     instead: ClassVar[str] = ""
 
     _spot: Spotted = PrivateAttr(default=NOWHERE)
@@ -211,7 +212,7 @@ def alone(place: tuple[str, ...], form: type[Form]) -> bool:
     return any(keys <= {place[1]} for keys in needed)
 
 
-def elsewhere(key: str) -> str:
+def home_of(key: str) -> str:
     """Where a key stands that another form has; a misspelt one too, but none that is only like it."""
     homes: dict[str, list[str]] = {}
     for form in set(all_forms(Form)) - unborn():
@@ -286,8 +287,8 @@ class Builder:
         self, form: type[Form], key: str, value: Mapping[str, Any], known: Collection[str]
     ) -> tuple[tuple[str, ...], str]:
         """The absent key that an unknown one stands for (or one below it), if any, and what to write instead of it."""
-        if key in form.elsewhere:
-            return (), form.elsewhere[key]
+        if key in form.misplaced:
+            return (), form.misplaced[key]
         free = [name for name in usable(form) if name not in known]
         for place in foreign(key, form):
             if len(place) > 1:
@@ -298,7 +299,7 @@ class Builder:
                 return place, f"did you mean {place[0]!r}?"
         if near := nearest(key, free):
             return (near,), f"did you mean {near!r}?"
-        return (), elsewhere(key) or suggestion(key, usable(form), "keys")
+        return (), home_of(key) or suggestion(key, usable(form), "keys")
 
     def required(self, form: type[Form], given: Mapping[str, Any], path: Place) -> None:
         for name, info in form.model_fields.items():

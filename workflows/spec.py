@@ -145,7 +145,7 @@ class ModelForm(Form):
     """A chat model and how it is called."""
 
     title: ClassVar[str] = "in `model`"
-    elsewhere: ClassVar[dict[str, str]] = {name: f"write `extra: {{{name}: …}}`" for name in PARAMETERS}
+    misplaced: ClassVar[dict[str, str]] = {name: f"write `extra: {{{name}: …}}`" for name in PARAMETERS}
     name: Text
     """provider/name, such as ollama/qwen3.5:9b."""
     base_url: Annotated[Text | None, Unset("the provider's")] = None
@@ -304,7 +304,7 @@ class Tool(Form):
     """The server's tools that are used, each with its rules; not in this version."""
 
     SOURCES: ClassVar[tuple[str, ...]] = ("python", "run", "builtin", "mcp")
-    elsewhere: ClassVar[dict[str, str]] = {
+    misplaced: ClassVar[dict[str, str]] = {
         "env": "a secret is bound to an argument: write `with: {token: {env: NAME}}`",
         **dict.fromkeys(("schema", "input_schema"), "the arguments are those of the function: leave it out"),
     }
@@ -436,7 +436,7 @@ class Step(Body):
     if_: Expression | None = Field(default=None, alias="if")
     """Skip it where this does not hold; with `for_each`, for each item."""
 
-    elsewhere: ClassVar[dict[str, str]] = {
+    misplaced: ClassVar[dict[str, str]] = {
         **dict.fromkeys(("depends_on", "needs", "after"), "a step waits for the steps that it reads; leave it out"),
     }
 

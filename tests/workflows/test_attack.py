@@ -15,7 +15,7 @@ from loopworth.runs.journal import Record, body
 from loopworth.runs.parking import Parking
 from loopworth.runs.remembered import Remembered
 from loopworth.runs.store import Store
-from loopworth.runs.world import Decision, decision_of, unfit
+from loopworth.runs.world import Decision, decision_of, no_decision
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.invocation import Invocation
 from loopworth.tools.tool import Accepted
@@ -282,17 +282,17 @@ def kept_in_the_process(patch: pytest.MonkeyPatch) -> None:
 
 def unoffered(question: Any, said: Any) -> str:
     """The rule without its word on what is offered."""
-    return "" if isinstance(said, Decision) else unfit(question, said)
+    return "" if isinstance(said, Decision) else no_decision(question, said)
 
 
 def ask_trusted(patch: pytest.MonkeyPatch) -> None:
     """What an `ask` returns is taken as it is."""
-    patch.setattr(effects, "unfit", lambda question, said: "")
+    patch.setattr(effects, "no_decision", lambda question, said: "")
 
 
 def unoffered_taken(patch: pytest.MonkeyPatch) -> None:
     """Of a decision nobody looks whether it is offered, neither live nor in the journal."""
-    patch.setattr(effects, "unfit", unoffered)
+    patch.setattr(effects, "no_decision", unoffered)
 
 
 def unoffered_recorded(patch: pytest.MonkeyPatch) -> None:
@@ -302,7 +302,7 @@ def unoffered_recorded(patch: pytest.MonkeyPatch) -> None:
 
 def unoffered_decided(patch: pytest.MonkeyPatch) -> None:
     """The inbox takes what is not offered."""
-    patch.setattr(approvals, "unfit", unoffered)
+    patch.setattr(approvals, "no_decision", unoffered)
 
 
 def no_means_yes(patch: pytest.MonkeyPatch) -> None:

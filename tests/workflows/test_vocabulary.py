@@ -84,7 +84,7 @@ def test_what_is_suggested_for_a_key_may_stand_there(form):
     words = {word for theirs in KEYS.values() for word in theirs.split()} | {
         key for one in FORMS for key in usable(one)
     }
-    for word in sorted(words - {*usable(form), *form.elsewhere}):
+    for word in sorted(words - {*usable(form), *form.misplaced}):
         place, advice = Builder(parse("x: 1", "f")).meant(form, word, {word: 1}, ())
         assert not place or leads(place, form), word
         assert advice, word
