@@ -84,7 +84,7 @@ class NoReply(TypeError):
 def reply_of(said: Any, request: Request, name: str) -> Reply:
     """What was said, as a reply: a message is read as if it had come over the wire. Raises NoReply."""
     if isinstance(said, Reply):
-        return sound(said, name)
+        return whole(sound(said, name), request)
     message: Message | None = {"role": "assistant", "content": said} if isinstance(said, str) else said
     if not isinstance(message, dict) or "role" not in message:
         wanted = "a Reply, a text, or a message such as {'role': 'assistant', 'content': …}"
@@ -100,6 +100,21 @@ def sound(reply: Reply, name: str) -> Reply:
     except (TypeError, ValueError) as why:
         example = 'Reply({"role": "assistant", "content": "hi"}, text="hi")'
         raise NoReply(f"the model {name} returned a Reply that cannot be kept: {why}; such as {example} can") from None
+
+
+def whole(reply: Reply, request: Request) -> Reply:
+    """A reply with what its message says and its fields leave out: the calls, the text, and how it ended."""
+    if reply.calls or reply.finish not in ("stop", "tool_calls") or (reply.text and "tool_calls" not in reply.message):
+        return reply
+    seen = read({"choices": [{"message": reply.message}]}, request.max_tokens, len(request.messages))
+    return msgspec.structs.replace(
+        reply,
+        message=seen.message,
+        calls=seen.calls,
+        text=reply.text or seen.text,
+        finish=seen.finish,
+        note=reply.note or seen.note,
+    )
 
 
 def name_of(own: Any) -> str:

@@ -48,6 +48,19 @@ def test_a_message_in_wire_shape_is_read_as_an_endpoints_is() -> None:
     assert [(call.tool, call.arguments, bool(call.id)) for call in reply.calls] == [("price", "{}", True)]
 
 
+@pytest.mark.parametrize("finish", ["stop", "tool_calls"])
+@pytest.mark.parametrize("text", ["", "I look."])
+def test_what_a_reply_leaves_out_is_read_from_its_message(finish: str, text: str) -> None:
+    """Calls that stand in the message alone are made, and its text is the reply's: neither is lost in silence."""
+    function = {"name": "price", "arguments": '{"code": "AB"}'}
+    calls = {"role": "assistant", "content": text, "tool_calls": [{"id": "1", "function": function}]}
+    reply = said(lambda request: Reply(calls, text=text, finish=finish, usage=Usage(1, 2, usd=0.5)))
+    assert [(call.id, call.tool, call.arguments) for call in reply.calls] == [("1", "price", '{"code": "AB"}')]
+    assert (reply.text, reply.finish, reply.usage) == (text, "tool_calls", Usage(1, 2, usd=0.5))
+    plain = said(lambda request: Reply({"role": "assistant", "content": "hi"}, usage=Usage(1, 2)))
+    assert (plain.text, plain.finish, plain.usage) == ("hi", "stop", Usage(1, 2))
+
+
 def test_a_plain_function_runs_in_a_thread_and_an_async_one_does_not() -> None:
     """A function that waits holds up nothing else."""
 
