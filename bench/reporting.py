@@ -21,14 +21,14 @@ from typing import Any
 
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.export import read, to_json, uncollected
-from loopworth.comparisons.keeper import source
+from loopworth.comparisons.keeper import score_of, source
+from loopworth.comparisons.pages.disagreements import TRANSCRIPTS
 from loopworth.comparisons.result import Result, settled
 from loopworth.comparisons.retelling import told
 from loopworth.comparisons.schedule import Planned, plan
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.trace import traced
-from loopworth.comparisons.trial import Trial, tried
-from loopworth.runs import kept as keeping
+from loopworth.comparisons.trial import Trial, figures, tried
 from loopworth.runs.events import ModelCalled
 from loopworth.runs.kept import Kept
 from loopworth.runs.outcome import Outcome, Said
@@ -81,8 +81,8 @@ def kept(of: Comparison, place: Path) -> Kept:
     store.begin(Kept(ID, "comparison", of.name, file, began, input=source(of)))
     for n, (trial, outcome) in enumerate(runs(of), 1):
         ran = {"arm": trial.arm, "task": trial.task, "repeat": 0, "attempt": 0, "input": {"question": trial.task}}
-        score = keeping.Score(trial.right, None, trial.remark, None, trial.latency, 0.0)
-        store.enter(Kept(f"{ID}.{n}", "trial", trial.arm, file, began, parent=ID, **ran), {}, outcome, score)
+        one = Kept(f"{ID}.{n}", "trial", trial.arm, file, began, parent=ID, **ran)
+        store.enter(one, {}, outcome, score_of(trial), figures=figures(trial, outcome))
     store.end(ID, 1, "done", "", Usage(), 3600.0)
     found = store.shelf().run(ID)
     store.close()
@@ -125,7 +125,7 @@ def main() -> None:
         before = kept(of, Path(folder, "runs.db"))
         print(f"{given.tasks:,} tasks x {len(ARMS)} arms, {len(document) / 1e6:.1f} MB of JSON")
         made = timed("from the JSON", lambda: page(read(document)))
-        timed("from the store", lambda: page(told(Shelf(Path(folder, "runs.db")), before)[1]))
+        timed("from the store", lambda: page(told(Shelf(Path(folder, "runs.db")), before, pairs=TRANSCRIPTS)[1]))
     if given.output:
         given.output.write_bytes(made)
 

@@ -18,7 +18,7 @@ from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trace import Trace, traced
-from loopworth.comparisons.trial import Left, Trial, left_by, tried
+from loopworth.comparisons.trial import Left, Trial, figures, left_by, tried
 from loopworth.runs import kept
 from loopworth.runs.journal import MemoryJournal, Record
 from loopworth.runs.kept import Kept, now
@@ -151,8 +151,8 @@ class StoreKeeper(Keeper):
         journal = self.journals.pop((trial.planned, trial.attempt), None)
         if journal is None:
             return
-        score = kept.Score(trial.right, trial.harmful, trial.remark, trial.route, trial.latency, trial.began)
-        self.store.finish(journal, outcome, score, over=trial.exit not in UNFINISHED)
+        over = trial.exit not in UNFINISHED
+        self.store.finish(journal, outcome, score_of(trial), figures=figures(trial, outcome), over=over)
 
     def trouble(self) -> str:
         return str(self.store.trouble or "")
@@ -294,6 +294,11 @@ def ended(one: Kept, score: kept.Score) -> bool:
 
 def due_of(one: Kept) -> Due:
     return Planned(str(one.arm), str(one.task), one.repeat or 0), one.attempt or 0
+
+
+def score_of(trial: Trial) -> kept.Score:
+    """What the store holds of a trial beside its run."""
+    return kept.Score(trial.right, trial.harmful, trial.remark, trial.route, trial.latency, trial.began)
 
 
 def trial_of(one: Kept, score: kept.Score, outcome: Outcome, trace: Trace, keep: bool) -> Trial:

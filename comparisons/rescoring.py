@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import cached_property
 from types import MappingProxyType
 from typing import Protocol
 
@@ -41,6 +42,8 @@ class Trials(Protocol):
     def trials(self, comparison: str) -> list[Kept]: ...
 
     def scores(self, comparison: str) -> dict[str, Score]: ...
+
+    def figures(self, comparison: str) -> dict[str, bytes]: ...
 
     def outcomes(self, ids: Iterable[str]) -> Iterator[tuple[str, Outcome]]: ...
 
@@ -98,11 +101,21 @@ class Again:
     def __init__(self, comparison: Comparison, shelf: Trials, before: Kept) -> None:
         self.comparison, self.shelf = comparison, shelf
         self.tasks = {task.id: task for task in comparison.tasks}
-        done = [one for one in shelf.trials(before.id) if one.state == "done"]
-        self.kept = [one for one in done if one.task in self.tasks and one.arm != LABELS]
-        self.labels = [one for one in done if one.arm == LABELS]
-        self.scores = shelf.scores(before.id)
+        self.before = before.id
         self.left: dict[Planned, Left] = {}
+
+    @cached_property
+    def done(self) -> list[Kept]:
+        return [one for one in self.shelf.trials(self.before) if one.state == "done"]
+
+    @cached_property
+    def scores(self) -> dict[str, Score]:
+        return self.shelf.scores(self.before)
+
+    @property
+    def kept(self) -> list[Kept]:
+        """The trials that ended, on tasks that there are."""
+        return [one for one in self.done if one.task in self.tasks and one.arm != LABELS]
 
     def ran(self, arms: Collection[str]) -> Iterator[tuple[Kept, Outcome]]:
         """The kept trials under these names that ended, with what they came to."""
@@ -136,7 +149,7 @@ class Again:
         if panel is None:
             return
         rows = {label.asks: planned for planned, label in zip(label_runs(panel), panel.labels, strict=True)}
-        for one, outcome in self.came(self.labels):
+        for one, outcome in self.came(one for one in self.done if one.arm == LABELS):
             if (planned := rows.pop(asked_of(outcome), None)) is not None:
                 yield tried(planned, self.repriced(one, outcome), ruling_in(outcome).score)
 

@@ -5,22 +5,30 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cached_property
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.export import read, to_json, uncollected
 from loopworth.comparisons.extension import staged
+from loopworth.comparisons.judge import without_judge
 from loopworth.comparisons.keeper import changed, due_of, trial_of
+from loopworth.comparisons.pages.disagreements import disagreements, final
 from loopworth.comparisons.rescoring import Again, Trials, folded
 from loopworth.comparisons.result import Result
-from loopworth.comparisons.trial import Trial, left_by
+from loopworth.comparisons.trial import Left, Trial, decoded, encoded, figured
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.kept import Kept, Score
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.recording import Recording
+from loopworth.runs.secrets import hide
+
+Key: TypeAlias = tuple[str, str, int, int]
+"""A trial: arm, task, repeat, attempt."""
 
 
 class Recorded:
@@ -33,8 +41,11 @@ class Recorded:
         return [one.kept for one in self.found.values() if one.kept.parent == comparison]
 
     def scores(self, comparison: str) -> dict[str, Score]:
-        mine = (one for one in self.found.values() if one.kept.parent == comparison)
-        return {one.kept.id: one.score or Score() for one in mine}
+        return {one.id: self.found[one.id].score or Score() for one in self.trials(comparison)}
+
+    def figures(self, comparison: str) -> dict[str, bytes]:
+        """None: they have their transcripts."""
+        return {one.id: b"" for one in self.trials(comparison) if one.state == "done"}
 
     def outcomes(self, ids: Iterable[str]) -> Iterator[tuple[str, Outcome]]:
         found = ((id, self.found[id].outcome) for id in ids)
@@ -42,43 +53,60 @@ class Recorded:
 
 
 class AsKept(Again):
-    """What is kept of a comparison, and what its runs left, as they were."""
+    """What is kept of a comparison, as it was: with all that was said, where it is `whole`."""
+
+    def __init__(self, comparison: Comparison, shelf: Trials, before: Kept, whole: bool = True) -> None:
+        super().__init__(comparison, shelf, before)
+        self.whole = whole
+
+    @cached_property
+    def told(self) -> dict[str, Trial]:
+        """The trials that ended, by run, in the order in which they began: by the figures that the store keeps, and by
+        what was said where it keeps none."""
+        kept = self.shelf.figures(self.before)
+        found = {run: None if self.whole else figured(text) for run, text in kept.items()}
+        if None in found.values():
+            lacking = (one for one in self.kept if found.get(one.id) is None)
+            found |= {one.id: self.read(one, outcome) for one, outcome in self.came(lacking)}
+        return {run: trial for run, trial in found.items() if trial is not None and trial.task in self.tasks}
+
+    def read(self, one: Kept, outcome: Outcome) -> Trial:
+        """A trial out of what was said in it."""
+        trace = self.comparison.trace(self.tasks[str(one.task)], outcome)
+        return trial_of(one, self.scores[one.id], outcome, trace, keep=True)
 
     def trials(self, arms: Mapping[str, Arm]) -> Iterator[Trial]:
-        for one, outcome in self.ran(arms):
-            planned, _ = due_of(one)
-            self.left[planned] = left_by(planned, outcome)
-            trace = self.comparison.trace(self.tasks[planned.task], outcome)
-            yield trial_of(one, self.scores[one.id], outcome, trace, keep=True)
+        for trial in self.told.values():
+            if trial.arm in arms:
+                self.left[trial.planned] = Left(decoded(trial.answer))
+                yield trial
 
     def repriced(self, one: Kept, outcome: Outcome, specs: Iterable[ModelSpec] = ()) -> Outcome:  # noqa: ARG002
         return outcome
 
 
-def as_kept(comparison: Comparison, shelf: Trials, before: Kept) -> AsKept:
+def as_kept(comparison: Comparison, shelf: Trials, before: Kept, whole: bool) -> AsKept:
     """What is kept as `before`, of files as they were then."""
     digests = before.input["files"] if isinstance(before.input, dict) else comparison.files
     as_run = dataclasses.replace(comparison, files=digests)
-    return AsKept(as_run, shelf, before)
+    return AsKept(as_run, shelf, before, whole)
 
 
-def ids(trials: Iterable[Kept]) -> dict[tuple[str, str, int, int], str]:
-    """The run of each trial, by arm, task, repeat and attempt."""
-    found = ((due_of(one), one.id) for one in trials)
-    return {(due.arm, due.task, due.repeat, attempt): id for (due, attempt), id in found}
-
-
-def told(shelf: Trials, before: Kept, file: str | None = None) -> tuple[Result, dict[str, Any]]:
+def told(
+    shelf: Trials, before: Kept, file: str | None = None, pairs: int | None = None
+) -> tuple[Result, dict[str, Any]]:
     """A kept comparison, and its JSON; `file` is where the comparison's file is now. The verdict is by its rule.
 
-    Raises WorkflowFault, ExtensionFault.
+    With `pairs`, what was said is read of so many disagreements alone, which is all that a page shows of it. Raises
+    WorkflowFault, ExtensionFault.
     """
     with uncollected():
         comparison = as_begun(load(file or before.file), before)
         try:
-            again = as_kept(comparison, shelf, before)
+            again = as_kept(comparison, shelf, before, whole=pairs is None)
             result = dataclasses.replace(folded(again, before), rescored=False, retold=True)
-            found = named(read(to_json(result)), again.kept)
+            found = named(read(to_json(result)), {key(trial): run for run, trial in again.told.items()})
+            voiced(found, shelf, pairs or 0)
         finally:
             if comparison.own_score is not None:
                 comparison.own_score.close()
@@ -106,13 +134,30 @@ def as_begun(comparison: Comparison, before: Kept) -> Comparison:
     return staged(load(comparison.file, whole=True), before.input, stages, strict=False)
 
 
-def named(found: dict[str, Any], trials: Iterable[Kept]) -> dict[str, Any]:
+def named(found: dict[str, Any], runs: Mapping[Key, str]) -> dict[str, Any]:
     """The JSON of a comparison, with the run of each trial under `run`."""
-    runs = ids(trials)
     for trial in found["trials"]:
-        key = (trial["arm"], trial["task"], trial["repeat"], trial["attempt"])
-        trial["run"] = runs.get(key, "")
+        trial["run"] = runs.get((trial["arm"], trial["task"], trial["repeat"], trial["attempt"]), "")
     return found
+
+
+def key(trial: Trial) -> Key:
+    return trial.arm, trial.task, trial.repeat, trial.attempt
+
+
+def ids(trials: Iterable[Kept]) -> dict[Key, str]:
+    """The run of each trial."""
+    found = ((due_of(one), one.id) for one in trials)
+    return {(due.arm, due.task, due.repeat, attempt): id for (due, attempt), id in found}
+
+
+def voiced(found: dict[str, Any], shelf: Trials, pairs: int) -> None:
+    """Put what was said into the first so many disagreements of a comparison's JSON."""
+    some = islice(disagreements(found, final(found)), pairs)
+    runs = {run["run"]: run for pair in some for run in pair.runs if run["transcript"] is None}
+    for id, outcome in shelf.outcomes(runs):
+        alone = without_judge(outcome)
+        runs[id] |= read(bytes(encoded(hide({"transcript": alone.transcript, "calls": alone.calls}))))
 
 
 def remarks(before: Kept, comparison: Comparison) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from loopworth.runs.outcome import Fenced
 
-VERSION = 3
+VERSION = 4
 """Of the tables. An older store is brought up to date, a newer one is refused."""
 HOME = Path(".loopworth")
 FILE = "runs.db"

@@ -27,6 +27,10 @@ run.id, kind, name, file, run.began, parent, input, state, exit, note, model_cal
 run.epoch, arm, task, repeat, attempt, correct, source from run left join trial on trial.run = run.id
 """
 EFFECTS = "select id, n, hash, kind, request, body, began, ended from effect where run = ? order by n"
+FIGURES = """
+select run.id, trial.figures from run join trial on trial.run = run.id
+where run.parent = ? and run.state = 'done' order by run.began, run.id
+"""
 ALL = Query()
 AT_ONCE = 500
 """Runs whose outcomes are read at once."""
@@ -96,6 +100,12 @@ class Shelf:
         """The scores of a comparison's trials, by run."""
         asked = "select run, correct, harmful, remark, route, latency, began from trial where comparison = ?"
         return {run: score_of(rest) for run, *rest in self.select(asked, [comparison])}
+
+    def figures(self, comparison: str) -> dict[str, bytes]:
+        """What a comparison kept of each trial that ended, to be read without its transcript, by run, in the order in
+        which they began; empty where there is nothing, as in an older store."""
+        rows = self.select(FIGURES, [comparison])
+        return {run: unpressed(content, f"the figures of the run {run}") if content else b"" for run, content in rows}
 
     def records(self, id: str) -> dict[str, Record]:
         """What a run was asked and answered, by effect id, in the order in which it happened."""

@@ -49,7 +49,9 @@ RESUME = "update run set epoch = epoch + 1, exit = null where id = ? returning e
 CANCEL = "update run set state = 'done', exit = 'cancelled', epoch = epoch + 1 where id = ? and state <> 'done'"
 ABANDON = "update run set exit = null where id = ? and state = 'unfinished' and exit = 'cancelled'"
 PUT_BACK = "update run set exit = ?, note = ? where id = ? and epoch = ? and state = 'unfinished'"
-SCORE = "update trial set correct = ?, harmful = ?, remark = ?, route = ?, latency = ?, began = ? where run = ?"
+SCORE = """
+update trial set correct = ?, harmful = ?, remark = ?, route = ?, latency = ?, began = ?, figures = ? where run = ?
+"""
 TRANSCRIPT = """
 insert into transcript(run, codec, body) values(?, ?, ?) on conflict(run) do update set body = excluded.body
 """
@@ -99,10 +101,17 @@ class Store:
         return StoredJournal(id, epoch, self).restore(rows)
 
     def finish(
-        self, journal: StoredJournal, outcome: Outcome, score: Score | None = None, *, over: bool = True
+        self,
+        journal: StoredJournal,
+        outcome: Outcome,
+        score: Score | None = None,
+        *,
+        figures: bytes = b"",
+        over: bool = True,
     ) -> None:
-        """Enter what a run came to; unless it is `over`, it can be gone on with."""
-        self.submit(ending(journal, outcome, score, over))
+        """Enter what a run came to; unless it is `over`, it can be gone on with. `figures` are what the comparison of a
+        trial wants to read again without the transcript, in a form of its own."""
+        self.submit(ending(journal, outcome, score, figures, over))
 
     def enter(
         self,
@@ -111,13 +120,14 @@ class Store:
         outcome: Outcome,
         score: Score,
         *,
+        figures: bytes = b"",
         over: bool = True,
         parent_epoch: int = 1,
     ) -> Future[bool]:
         """Enter a trial that was made in memory, with all its effects. Whether it was: the first to enter it wins, and
         none does where another process has taken over its comparison."""
         journal = StoredJournal(kept.id, 1, self)
-        begin, end = beginning(kept, parent_epoch), ending(journal, outcome, score, over)
+        begin, end = beginning(kept, parent_epoch), ending(journal, outcome, score, figures, over)
         puts = [journal.row(id, record, None) for id, record in records.items()]
 
         def work(db: Database) -> bool:
@@ -202,7 +212,7 @@ def beginning(kept: Kept, parent_epoch: int) -> Work:
     return work
 
 
-def ending(journal: StoredJournal, outcome: Outcome, score: Score | None, over: bool) -> Work:
+def ending(journal: StoredJournal, outcome: Outcome, score: Score | None, kept: bytes, over: bool) -> Work:
     """Enters what a run came to."""
     used = outcome.usage
     figures = (outcome.model_calls, outcome.tool_calls, body(used), used.tokens, used.usd, outcome.seconds)
@@ -215,7 +225,7 @@ def ending(journal: StoredJournal, outcome: Outcome, score: Score | None, over: 
             raise Fenced(f"another process has taken over the run {journal.run}")
         db.execute(TRANSCRIPT, (journal.run, "zlib", zlib.compress(text, 1)))
         if score is not None:
-            db.execute(SCORE, (*score_row(score), journal.run))
+            db.execute(SCORE, (*score_row(score), zlib.compress(kept, 1) if kept else None, journal.run))
 
     return work
 

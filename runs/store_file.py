@@ -42,7 +42,7 @@ create table ballot(
 create table trial(
     comparison text not null, arm text not null, task text not null, repeat int not null, attempt int not null,
     run text not null, correct int, harmful int, remark text not null default '', route text,
-    latency real not null default 0, began real not null default 0, epoch int not null,
+    latency real not null default 0, began real not null default 0, epoch int not null, figures blob,
     primary key(comparison, arm, task, repeat, attempt)) without rowid;
 create index trial_run on trial(run);
 create table transcript(run text primary key, codec text not null, body blob not null);
@@ -60,6 +60,7 @@ create table ballot(
     won int not null, primary key(run, id, n)) without rowid
 """,
     3: "create table pace(endpoint text primary key, free real not null) without rowid",
+    4: "alter table trial add column figures blob",
 }
 """What brings the tables of the version before to each version."""
 

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from loopworth.comparisons.extension import ExtensionFault
+from loopworth.comparisons.pages.disagreements import TRANSCRIPTS
 from loopworth.comparisons.pages.html import POLICY, drawings, html
 from loopworth.comparisons.retelling import told
 from loopworth.web.desk import desk_of, run_of
@@ -28,7 +29,7 @@ def report(request: Request, id: str) -> Response:
     if not Path(one.file).is_file():
         raise Refusal(409, f"{one.file} is not there any more: `loopworth report {one.id} --comparison FILE` names it.")
     try:
-        _, found = told(shelf, one)
+        _, found = told(shelf, one, pairs=TRANSCRIPTS)
     except (ExtensionFault, WorkflowFault) as fault:
         raise Refusal(409, f"The files of {one.id} cannot be read any more: {fault}") from None
     page = html(found, drawings=drawings(found)).encode()

@@ -12,12 +12,12 @@ from typing import Any
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.endpoints import Open
 from loopworth.comparisons.fleet.chunk import Chunk, Ordered
-from loopworth.comparisons.keeper import UNFINISHED, Due, Keeper, Outside, entry, place
+from loopworth.comparisons.keeper import UNFINISHED, Due, Keeper, Outside, entry, place, score_of
 from loopworth.comparisons.maker import Maker
-from loopworth.comparisons.trial import Trial
+from loopworth.comparisons.trial import Trial, figures
 from loopworth.models import open_model
 from loopworth.runs.journal import MemoryJournal
-from loopworth.runs.kept import Kept, Score
+from loopworth.runs.kept import Kept
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import Store
 from loopworth.workflows.activation import activate
@@ -51,8 +51,8 @@ class Hand(Keeper):
         if trial.exit == "cancelled" and task is not None and task.cancelling():
             return
         over = trial.exit not in UNFINISHED
-        score = Score(trial.right, trial.harmful, trial.remark, trial.route, trial.latency, trial.began)
-        self.store.enter(kept, journal.records, outcome, score, over=over, parent_epoch=self.epoch)
+        score, found, epoch = score_of(trial), figures(trial, outcome), self.epoch
+        self.store.enter(kept, journal.records, outcome, score, figures=found, over=over, parent_epoch=epoch)
 
 
 class Bench:

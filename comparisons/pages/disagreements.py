@@ -13,6 +13,9 @@ from loopworth.runs.usage import Value
 Key: TypeAlias = tuple[str, str, int]
 """A run that was planned: arm, task, repeat."""
 
+TRANSCRIPTS = 200
+"""Disagreements that are shown with both transcripts."""
+
 
 class Disagreement(Value, frozen=True):
     """Two runs on one task of which one was right. The challenger's stands first."""

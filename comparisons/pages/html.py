@@ -18,15 +18,22 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from loopworth.comparisons.export import uncollected
-from loopworth.comparisons.pages.disagreements import Disagreement, Line, Sides, disagreements, final, sides, tasks
+from loopworth.comparisons.pages.disagreements import (
+    TRANSCRIPTS,
+    Disagreement,
+    Line,
+    Sides,
+    disagreements,
+    final,
+    sides,
+    tasks,
+)
 from loopworth.comparisons.pages.tables import Found, origin, tables, verdict
 from loopworth.comparisons.table import duration
 from loopworth.runs.characters import safe, safe_json
 from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Value
 
-TRANSCRIPTS = 200
-"""Disagreements that are shown with both transcripts."""
 ROOM, MOST_ROOM = 4_000_000, 12_000
 """Bytes of HTML for all transcripts, and for one side of one."""
 MOST_FILE = 20_000

@@ -46,13 +46,15 @@ def report(
 ) -> None:
     """Report a kept comparison as it was: on the terminal, as JSON, Markdown or one HTML file, with charts."""
     from loopworth.comparisons.export import uncollected  # as all of comparisons
+    from loopworth.comparisons.pages.disagreements import TRANSCRIPTS
 
+    most = TRANSCRIPTS if transcripts is None else transcripts
     with uncollected():
-        result, found = told(id, store, comparison)
+        result, found = told(id, store, comparison, None if as_json else most if html is not None else 0)
         with nullcontext() if result is not None else whole(id):
             if as_json:
                 write_json(found)
-            write(found, html, markdown, transcripts)
+            write(found, html, markdown, most)
             if csv is not None:
                 save(csv, trials(found))
             if svg is not None or png is not None:
@@ -86,8 +88,8 @@ def tell(result: Result | None, found: dict[str, Any]) -> None:
         output().print(render(result))
 
 
-def told(id: str, place: str | None, file: str | None) -> tuple[Result | None, dict[str, Any]]:
-    """The comparison that is named, and its JSON."""
+def told(id: str, place: str | None, file: str | None, pairs: int | None) -> tuple[Result | None, dict[str, Any]]:
+    """The comparison that is named, and its JSON, with what was said in so many disagreements."""
     from loopworth.comparisons.extension import ExtensionFault
     from loopworth.comparisons.retelling import told
 
@@ -97,7 +99,7 @@ def told(id: str, place: str | None, file: str | None) -> tuple[Result | None, d
     if file is None and not Path(before.file).is_file():
         raise UserFault(f"{before.id}: {before.file} is not there any more: write --comparison FILE, where it is now")
     try:
-        return told(shelf, before, file)
+        return told(shelf, before, file, pairs)
     except ExtensionFault as fault:
         raise UserFault(f"{before.id} cannot be taken up: {fault}") from None
 
@@ -145,7 +147,8 @@ def kept(shelf: Shelf, id: str) -> tuple[Shelf, Kept]:
 def pages(result: Result, place: str | None, html: Path | None, markdown: Path | None) -> None:
     """The pages of a comparison that was just run; its trials are named where they are kept."""
     from loopworth.comparisons.export import read, to_json
-    from loopworth.comparisons.retelling import named, texts
+    from loopworth.comparisons.pages.disagreements import TRANSCRIPTS
+    from loopworth.comparisons.retelling import ids, named, texts
 
     if html is None and markdown is None:
         return
@@ -155,13 +158,13 @@ def pages(result: Result, place: str | None, html: Path | None, markdown: Path |
     found = read(to_json(result))
     found["texts"] = texts(found["provenance"]["files"], Path(result.comparison.file).parent)
     is_kept = result.id and not result.replayed
-    write(named(found, Shelf(place).trials(result.id)) if is_kept else found, html, markdown, None)
+    write(named(found, ids(Shelf(place).trials(result.id))) if is_kept else found, html, markdown, TRANSCRIPTS)
 
 
 # -- the files --------------------------------------------------------------------------------------------------------
 
 
-def write(found: dict[str, Any], html: Path | None, markdown: Path | None, transcripts: int | None) -> None:
+def write(found: dict[str, Any], html: Path | None, markdown: Path | None, transcripts: int) -> None:
     """The pages that are asked for."""
     from loopworth.comparisons.pages import markdown as md
 
@@ -177,14 +180,14 @@ def trials(found: dict[str, Any]) -> bytes:
     return table(found).encode()
 
 
-def page(found: dict[str, Any], transcripts: int | None) -> str:
+def page(found: dict[str, Any], transcripts: int) -> str:
     """The HTML, with charts where Altair is installed."""
     from loopworth.comparisons.pages import html
 
     drawings = html.drawings(found)
     if drawings is None:
         complain(f"the page has no charts: {MISSING}")
-    return html.html(found, html.TRANSCRIPTS if transcripts is None else transcripts, drawings)
+    return html.html(found, transcripts, drawings)
 
 
 def draw(found: dict[str, Any], svg: Path | None, png: Path | None) -> None:

@@ -13,6 +13,7 @@ from loopworth.comparisons.symptoms.conduct import conduct
 from loopworth.runs.kept import Query
 from loopworth.runs.shelf import Shelf
 from tests.cli.kit import command
+from tests.comparisons.retold import held
 from tests.comparisons.test_control_runs import started
 from tests.comparisons.test_judge import (  # noqa: F401 - fixtures are used by their names
     CALLS,
@@ -84,6 +85,12 @@ def test_a_judged_log_is_told_again_without_a_call(
     same = ("arm", "task", "right", "remark", "judge_calls", "latency", "exit")
     rows = [sorted(([t[k] for k in same] for t in result["trials"]), key=str) for result in (before, after)]
     assert rows[0] == rows[1]
+
+
+def test_what_is_kept_with_a_trial_tells_of_its_judge(file: pathlib.Path) -> None:  # noqa: F811
+    """Its calls and tokens, apart from the run's own; only labelled rows are read, of which there are some dozens."""
+    assert command("compare", file).exit_code == 0
+    held(labelled=24)
 
 
 def test_a_killed_comparison_of_logs_asks_the_judge_for_the_rest(

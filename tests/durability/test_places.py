@@ -205,7 +205,8 @@ alter table run drop column source;
 alter table approval drop column n;
 alter table approval drop column asked;
 drop table ballot;
-drop table pace
+drop table pace;
+alter table trial drop column figures
 """
 
 
