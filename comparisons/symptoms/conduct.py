@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -16,12 +17,23 @@ from loopworth.agents.submit import SUBMIT
 from loopworth.comparisons.judge import part_of_judge, without_judge
 from loopworth.comparisons.numerals import Notation, number_in
 from loopworth.comparisons.trace import leaves
-from loopworth.runs.events import Compacted, GuardTripped, ModelCalled, RouteTaken, Spoke, ToolCalled
+from loopworth.runs.events import (
+    AnyEvent,
+    Compacted,
+    FellBack,
+    GuardTripped,
+    LimitHit,
+    ModelCalled,
+    RouteTaken,
+    Spoke,
+    ToolCalled,
+)
 from loopworth.runs.message import Message, unfenced
 from loopworth.runs.observation import Observation
-from loopworth.runs.outcome import Exit, Outcome
+from loopworth.runs.outcome import LIMITS, Exit, Outcome
 from loopworth.runs.recording import Recording
-from loopworth.runs.usage import Usage, Value
+from loopworth.runs.usage import Value
+from loopworth.workflows.ends import meant
 
 TURN = re.compile(r"^(?P<loop>(?:.*/)?)(?P<turn>[0-9]+)/(?:ask|call\[(?P<k>[0-9]+)\])$")
 """The effects of a loop: turn 3 of the loop at `sub/` is `sub/3/ask`, and its calls are `sub/3/call[0]` and so on."""
@@ -73,7 +85,13 @@ class Called(Value, frozen=True):
         return self.tool, self.arguments
 
 
-class Conduct(Value, frozen=True):
+UNMEANT: tuple[Exit, ...] = (*LIMITS, "unparsable", "empty", "truncated", "context_overflow")
+"""Ends for which no workflow is made, also where one has an `otherwise`."""
+LOOPED: tuple[Exit, ...] = ("empty", "context_overflow")
+"""Ends that a loop has means against, and a fixed path has none."""
+
+
+class Conduct(Value, frozen=True, dict=True):
     """One run that ended. `subject` is its arm, or its workflow; `offered` are the tools that its loops were known to
     have, by description; `loops` says how each loop ended, `right` whether the run was scored right, `ending` is what
     its model said last."""
@@ -93,12 +111,29 @@ class Conduct(Value, frozen=True):
     guard: GuardTripped | None = None
     offered: Mapping[str, str] = {}
     said: int = 0
-    model_calls: int = 0
-    tool_calls: int = 0
-    usage: Usage = Usage()
+    events: tuple[AnyEvent, ...] = ()
     seconds: float = 0.0
-    last: str = ""
     ending: str = ""
+
+    @cached_property
+    def last(self) -> str:
+        """Where its model was asked last."""
+        return next((event.at for event in reversed(self.events) if type(event) is ModelCalled), "")
+
+    @cached_property
+    def end(self) -> Exit:
+        """What it ended for: of a step that failed, what ended within it."""
+        return (meant(self.note) if self.exit == "step_failed" else None) or self.exit
+
+    @cached_property
+    def ends(self) -> Mapping[str, str]:
+        """The same, and what parts of a run that was not right came to, whatever took their place then; each with what
+        is said of it."""
+        parts = {event.limit: f"{event.limit} at {event.at}" for event in self.events if type(event) is LimitHit}
+        parts |= {meant(event.note) or event.exit: event.note for event in self.events if type(event) is FellBack}
+        found = {str(end): note for end, note in parts.items() if end in UNMEANT and self.right is not True}
+        found[self.end] = self.note
+        return found
 
     @property
     def elided(self) -> set[str]:
@@ -115,7 +150,6 @@ def conduct(recording: Recording) -> Conduct | None:
     if recording.outcome is None:
         return None
     outcome, kept = without_judge(recording.outcome), recording.kept
-    asked = [event.at for event in outcome.events if type(event) is ModelCalled]
     return Conduct(
         id=kept.id,
         subject=kept.arm or kept.name,
@@ -132,11 +166,8 @@ def conduct(recording: Recording) -> Conduct | None:
         guard=next((event for event in outcome.events if type(event) is GuardTripped), None),
         offered=offered(recording),
         said=sum(len(text(one.message)) for one in outcome.transcript),
-        model_calls=len(asked),
-        tool_calls=outcome.tool_calls,
-        usage=outcome.usage,
+        events=tuple(outcome.events),
         seconds=outcome.seconds,
-        last=asked[-1] if asked else "",
         ending=next(
             (text(one.message) for one in reversed(outcome.transcript) if one.message["role"] == "assistant"), ""
         ),
@@ -226,6 +257,14 @@ def in_loop(run: Conduct, loop: Spoke) -> list[Called]:
     """The calls of one loop, its own turns alone."""
     place = f"{loop.at}/" if loop.at else ""
     return [call for call in run.calls if call.loop == place]
+
+
+def within(run: Conduct, place: str = "") -> Outcome:
+    """What was done at a place of a run, and in what time."""
+    events = [event for event in run.events if event.at.startswith(place)]
+    spans = [(e.began, e.began + e.seconds) for e in events if type(e) is ModelCalled or type(e) is ToolCalled]
+    seconds = max(end for _, end in spans) - min(began for began, _ in spans) if place and spans else run.seconds
+    return Outcome(events=events, seconds=seconds)
 
 
 def silent(run: Conduct) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from loopworth.comparisons.numerals import Notation, number_in
 from loopworth.comparisons.symptoms.circling import round_of
 from loopworth.comparisons.symptoms.claims import claimed, looked
-from loopworth.comparisons.symptoms.conduct import Conduct, figures
+from loopworth.comparisons.symptoms.conduct import LOOPED, Conduct, figures
 from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, finding, guarded, spoken
 from loopworth.comparisons.trace import leaves
 
@@ -103,7 +103,7 @@ def how(run: Conduct, tool: str) -> str:
 def ignoring(runs: Runs) -> Iterator[Finding]:
     """The endpoint was told that a call is required, and the model spoke instead."""
     signs = [
-        Sign(run.id, loop.at, f"{loop.ignored} of {run.model_calls} replies had no call, where one was required")
+        Sign(run.id, loop.at, f"{loop.ignored} of its replies had no call, where one was required")
         for run in runs
         for loop in run.loops
         if loop.ignored
@@ -148,7 +148,7 @@ WRONG_ROUTE = re.compile(r"took route '([a-z0-9_-]+)', expected '([a-z0-9_-]+)'"
 
 def stuck(runs: Runs) -> Iterator[Finding]:
     """A fixed path ends at a step of its own: these cases need another way."""
-    ended = [run for run in runs if run.exit == "step_failed"]
+    ended = [run for run in runs if run.end == "step_failed" or (run.end in LOOPED and not run.loops)]
     steps = Counter(run.note.partition(":")[0] for run in ended)
     signs = [Sign(run.id, run.last, brief(run.note)) for run in ended]
     most = f", most often at {brief(steps.most_common(1)[0][0])}" if steps else ""
@@ -164,7 +164,7 @@ def stuck(runs: Runs) -> Iterator[Finding]:
 
 
 def unrouted(runs: Runs) -> Iterator[Finding]:
-    signs = [Sign(run.id, run.last, brief(run.note)) for run in runs if run.exit == "no_route"]
+    signs = [Sign(run.id, run.last, brief(run.note)) for run in runs if run.end == "no_route"]
     yield from finding(
         runs,
         signs,

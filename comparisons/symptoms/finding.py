@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from loopworth.comparisons.symptoms.conduct import Called, Conduct
 from loopworth.runs.observation import FAILED
+from loopworth.runs.outcome import Exit
 from loopworth.runs.usage import Value
 
 Part = Literal["instructions", "tools", "state", "decision", "termination"]
@@ -110,6 +111,12 @@ def finding(
         yield Finding(runs.subject, part, rule, what, seen, runs.of, tuple(signs), *change, why, adds)
 
 
+def ended(run: Conduct, exit: Exit) -> Iterator[Sign]:
+    """The sign of a run that ended so, or in part."""
+    if (note := run.ends.get(exit)) is not None:
+        yield Sign(run.id, run.last, brief(note))
+
+
 def brief(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
@@ -128,7 +135,7 @@ def described(runs: Runs, tool: str, more: str) -> tuple[str, str]:
 
 def guarded(runs: Runs, on: str, part: Part, name: str, what: str, before: str) -> Iterator[Finding]:
     """Whether a guard `on` this keeps ending runs: then its cause has to be told to the model, `before` it goes on."""
-    stopped = [(run, run.guard.why) for run in runs if run.exit == "guardrail" and run.guard and run.guard.on == on]
+    stopped = [(run, run.guard.why) for run in runs if run.end == "guardrail" and run.guard and run.guard.on == on]
     yield from finding(
         runs,
         [Sign(run.id, run.last, brief(run.note)) for run, _ in stopped],

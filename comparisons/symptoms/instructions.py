@@ -6,7 +6,18 @@ import re
 from collections.abc import Iterator
 
 from loopworth.comparisons.symptoms.conduct import Conduct, silent
-from loopworth.comparisons.symptoms.finding import SHORT, Finding, Runs, Sign, bad, brief, by_tool, finding, guarded
+from loopworth.comparisons.symptoms.finding import (
+    SHORT,
+    Finding,
+    Runs,
+    Sign,
+    bad,
+    brief,
+    by_tool,
+    ended,
+    finding,
+    guarded,
+)
 
 
 def unlooked(runs: Runs) -> Iterator[Finding]:
@@ -18,7 +29,7 @@ def unlooked(runs: Runs) -> Iterator[Finding]:
             "ended without a call" if run.answer is None else f"answered {brief(str(run.answer))} without a call",
         )
         for run in runs
-        if run.exit in ("success", "check_failed") and run.right is not True and silent(run) and not declines(run)
+        if run.end in ("success", "check_failed") and run.right is not True and silent(run) and not declines(run)
     ]
     yield from finding(
         runs,
@@ -33,7 +44,7 @@ def unlooked(runs: Runs) -> Iterator[Finding]:
 
 
 def unparsable(runs: Runs) -> Iterator[Finding]:
-    signs = [Sign(run.id, run.last, brief(run.note)) for run in runs if run.exit == "unparsable"]
+    signs = [sign for run in runs for sign in ended(run, "unparsable")]
     yield from finding(
         runs,
         signs,
@@ -48,9 +59,9 @@ def unparsable(runs: Runs) -> Iterator[Finding]:
 
 def declined(runs: Runs) -> Iterator[Finding]:
     signs = [
-        Sign(run.id, run.last, f"{run.exit}: {brief(run.note or str(run.answer))}")
+        Sign(run.id, run.last, f"{run.end}: {brief(run.note or str(run.answer))}")
         for run in runs
-        if run.exit in DECLINED or declines(run)
+        if run.end in DECLINED or declines(run)
     ]
     yield from finding(
         runs,
@@ -117,7 +128,7 @@ def refused(runs: Runs) -> Iterator[Finding]:
 
 def unchecked(runs: Runs) -> Iterator[Finding]:
     """The workflow's own `check` keeps failing: what it wants is not said to the model."""
-    signs = [Sign(run.id, run.last, brief(run.note)) for run in runs if run.exit == "check_failed" and not silent(run)]
+    signs = [sign for run in runs if not silent(run) for sign in ended(run, "check_failed")]
     yield from finding(
         runs,
         signs,

@@ -9,7 +9,16 @@ from typing import Any
 
 from loopworth.comparisons.symptoms.circling import fetched_again, round_of
 from loopworth.comparisons.symptoms.conduct import Called, Conduct
-from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, by_tool, described, finding, spoken
+from loopworth.comparisons.symptoms.finding import (
+    Finding,
+    Runs,
+    Sign,
+    by_tool,
+    described,
+    ended,
+    finding,
+    spoken,
+)
 from loopworth.comparisons.trace import leaves
 
 LARGE, BIG, BIG_SHARE = 2_000, 4_000, 0.5
@@ -48,7 +57,7 @@ def big(runs: Runs) -> Iterator[Finding]:
 
 def room(run: Conduct) -> tuple[int, int]:
     """From how many characters on a result of this run is large, and what they have to come to."""
-    return (LARGE_AT_LIMIT, BIG_AT_LIMIT) if run.exit == "token_limit" else (LARGE, BIG)
+    return (LARGE_AT_LIMIT, BIG_AT_LIMIT) if "token_limit" in run.ends else (LARGE, BIG)
 
 
 def reduced(tool: str, calls: Sequence[tuple[Conduct, Called]]) -> tuple[str, Any]:
@@ -173,7 +182,7 @@ def recognised(runs: Runs, tool: str, told: bool) -> tuple[tuple[str, Any], str]
 
 
 def overflown(runs: Runs) -> Iterator[Finding]:
-    signs = [Sign(run.id, run.last, brief(run.note)) for run in runs if run.exit == "context_overflow"]
+    signs = [sign for run in runs if run.loops for sign in ended(run, "context_overflow")]
     yield from finding(
         runs,
         signs,

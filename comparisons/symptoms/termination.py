@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any
 
 from loopworth.comparisons.symptoms.claims import announced
-from loopworth.comparisons.symptoms.conduct import Called, Conduct
-from loopworth.comparisons.symptoms.finding import SHORT, Finding, Runs, Sign, brief, finding, spoken
+from loopworth.comparisons.symptoms.conduct import Called, Conduct, within
+from loopworth.comparisons.symptoms.finding import SHORT, Finding, Runs, Sign, brief, ended, finding, spoken
 from loopworth.comparisons.trace import leaves
-from loopworth.runs.outcome import LIMITS
+from loopworth.runs.effects import MOST_OUTPUT
+from loopworth.runs.events import LimitHit
+from loopworth.runs.outcome import Exit, Outcome
 
 MARGIN, LEAST_MARGIN = 0.5, 2
 """What a proposed cap allows above the 95th percentile of the healthy runs."""
@@ -114,7 +118,7 @@ def only(run: Conduct) -> Called | None:
 
 
 def hollow(runs: Runs) -> Iterator[Finding]:
-    signs = [Sign(run.id, run.last, brief(run.note)) for run in runs if run.exit == "empty"]
+    signs = [sign for run in runs if run.loops for sign in ended(run, "empty")]
     yield from finding(
         runs,
         signs,
@@ -128,9 +132,9 @@ def hollow(runs: Runs) -> Iterator[Finding]:
 
 def truncated(runs: Runs) -> Iterator[Finding]:
     """Replies that come to no end by themselves: for want of room, or because they say the same for ever."""
-    cut = [run for run in runs if run.exit == "truncated"]
+    cut = [run for run in runs if "truncated" in run.ends]
     round_again = [run for run in cut if endless(run.ending)]
-    most = max((run.usage.output or 0 for run in cut), default=0)
+    most = max((within(run).usage.output or 0 for run in cut), default=0)
     if 2 * len(round_again) > len(cut):
         change: tuple[str, Any] = ("model.extra", {"frequency_penalty": 0.5})
         what = "replies say the same over and over, until they are cut at their output limit"
@@ -138,10 +142,11 @@ def truncated(runs: Runs) -> Iterator[Finding]:
             "more room would cost more and end the same way: try a penalty where the endpoint has one, or another model"
         )
     else:
-        change = ("model.max_tokens", max(1024, 2 * most))
+        change = ("model.max_tokens", max(1024, 2 * (most or MOST_OUTPUT)))
         what = "replies are cut at their output limit"
         why = "a reply that is cut is no end; with a reasoning model, see what reasoning used of it"
-    signs = [Sign(run.id, run.last, brief(run.ending[-SHORT:] if run in round_again else run.note)) for run in cut]
+    ends = [(run, run.ending[-SHORT:] if run in round_again else run.ends["truncated"]) for run in cut]
+    signs = [Sign(run.id, run.last, brief(end)) for run, end in ends]
     yield from finding(runs, signs, "termination", "truncated", what, change, why)
 
 
@@ -166,43 +171,72 @@ def over_and_over(text: str, length: int) -> bool:
     return False
 
 
-METERS: Mapping[str, tuple[str, Callable[[Conduct], float | None]]] = {
-    "turn_limit": ("turns", lambda run: run.model_calls),
-    "tool_call_limit": ("tool_calls", lambda run: run.tool_calls),
-    "token_limit": ("tokens", lambda run: run.usage.tokens),
-    "cost_limit": ("usd", lambda run: run.usage.usd),
-    "time_limit": ("time", lambda run: run.seconds),
+METERS: Mapping[Exit, tuple[str, Callable[[Outcome], float | None]]] = {
+    "turn_limit": ("turns", lambda part: part.model_calls),
+    "tool_call_limit": ("tool_calls", lambda part: part.tool_calls),
+    "token_limit": ("tokens", lambda part: part.usage.tokens),
+    "cost_limit": ("usd", lambda part: part.usage.usd),
+    "time_limit": ("time", lambda part: part.seconds),
 }
-"""The key of `budget` behind each limit, and what a run used of it."""
+"""The key of `budget` behind each limit, and what a run, or a part of one, used of it."""
 
 
 def caps(runs: Runs) -> Iterator[Finding]:
     """A cap is hit as a habit. The one to set instead comes from the runs that ended well, plus a margin."""
-    healthy = [run for run in runs if run.exit == "success" and run.right is not False]
-    for limit in LIMITS:
-        key, used = METERS[limit]
-        hit = [run for run in runs if run.exit == limit]
+    for limit, (key, used) in METERS.items():
+        hit = [run for run in runs if limit in run.ends]
+        if not hit:
+            continue
         signs = [
-            Sign(run.id, run.last, f"{brief(run.note)}; {', '.join(call.tool for call in run.calls[-6:])}")
+            Sign(run.id, run.last, f"{brief(run.ends[limit])}; {', '.join(call.tool for call in run.calls[-6:])}")
             for run in hit
         ]
-        known = sorted(amount for run in healthy if (amount := used(run)) is not None)
-        if known:
-            top = known[ceil(0.95 * len(known)) - 1]
-            change, why = (f"budget.{key}", capped(key, top)), among(known, top, key)
-        else:
-            change = ("on_limit", "answer" if any(run.loops for run in hit) else "partial")
-            why = "no run ended well, so none says what cap is right: have it answer from what it has, and read that"
+        place = Counter(owner(run, limit) for run in hit).most_common(1)[0][0]
+        well = [run for run in runs if run.exit == "success" and run.right is not False and limit not in run.ends]
+        known = sorted(amount for run in well for part in parts(run, place) if (amount := used(part)) is not None)
+        change, why = cap(key, known) if known else unmeasured(hit)
         yield from finding(
             runs,
             signs,
             "termination",
             "cap",
-            f"the cap on {key} is hit as a habit, without going round in circles: the "
+            f"the cap on {key}{place and f' of {place[:-1]}'} is hit as a habit, without going round in circles: the "
             "criterion for being done is vague, or the cap too low",
             change,
             why,
+            adds=change[0] == "instructions",
         )
+
+
+def owner(run: Conduct, limit: Exit) -> str:
+    """Whose limit it was: the place of a part, whatever the item or the turn; "" of the run itself."""
+    owners = [event.owner for event in run.events if type(event) is LimitHit and event.limit == limit]
+    return NUMBER.sub("0", owners[-1]) if owners else ""
+
+
+def parts(run: Conduct, place: str) -> Iterator[Outcome]:
+    """What was done at a place of a run, each time that it came there."""
+    pattern = re.compile(NUMBER.sub(r"\\d+", re.escape(place)))
+    found = (pattern.match(event.at) for event in run.events)
+    return (within(run, at) for at in dict.fromkeys(match[0] for match in found if match is not None))
+
+
+NUMBER = re.compile("[0-9]+")
+
+
+def cap(key: str, known: Sequence[float]) -> tuple[tuple[str, Any], str]:
+    """The cap by what runs that ended well are known to have used."""
+    top = known[ceil(0.95 * len(known)) - 1]
+    return (f"budget.{key}", capped(key, top)), among(known, top, key)
+
+
+def unmeasured(hit: Sequence[Conduct]) -> tuple[tuple[str, Any], str]:
+    """What to try where no run says what cap is right: an answer at the cap, or where that is given another end."""
+    if any(run.last.endswith("limit/ask") for run in hit):
+        change = "As soon as the results hold what is asked for, answer with it, and make no further call."
+        return ("instructions", change), "no run came to an end of its own: say when it is done"
+    why = "no run ended well, so none says what cap is right: have it answer from what it has, and read that"
+    return ("on_limit", "answer" if any(run.loops for run in hit) else "partial"), why
 
 
 def capped(key: str, top: float) -> Any:

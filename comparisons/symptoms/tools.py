@@ -143,7 +143,7 @@ def quoted(value: str, said: str) -> bool:
 
 def persisted(failed: Calls) -> str:
     """In how many runs a call that had failed was only made again until the run ended."""
-    stuck = {run.id for run, call in failed if run.exit == "repetition" and again(run, call)}
+    stuck = {run.id for run, call in failed if run.end == "repetition" and again(run, call)}
     runs = f"{len(stuck)} run{'s' * (len(stuck) != 1)} then make{'s' * (len(stuck) == 1)}"
     return f", and {runs} the same call again until `repetition`" if stuck else ""
 
@@ -207,7 +207,7 @@ def own(run: Conduct, call: Called) -> bool:
 def ended_by(run: Conduct, call: Called) -> bool:
     """Whether the run ended because this call failed, or because it was made again and again after that."""
     last = run.exit in ("tool_failures", "step_failed") and call is run.calls[-1]
-    return last or (run.exit == "repetition" and again(run, call))
+    return last or (run.end == "repetition" and again(run, call))
 
 
 def mended(tool: str, failed: Sequence[Called]) -> tuple[tuple[str, Any], str]:

@@ -62,6 +62,61 @@ def test_each_rule_finds_what_it_is_for(rule: str, tmp_path: pathlib.Path) -> No
     assert [finding.rule for finding in diagnose(run(tmp_path, rule, RULES[rule]))] == [rule]
 
 
+@pytest.mark.parametrize("rule", [name for name, workflow in RULES.items() if "steps" not in workflow])
+def test_what_goes_wrong_in_a_step_is_found_as_what_it_is(rule: str, tmp_path: pathlib.Path) -> None:
+    """A step that runs another workflow fails for what that ended for: the path around it is no finding."""
+    run(tmp_path, "inner", RULES[rule], times=0)
+    assert [finding.rule for finding in diagnose(run(tmp_path, "outer", piped("inner.yaml")))] == [rule]
+
+
+def piped(file: str, **more: Any) -> dict[str, Any]:
+    """A pipeline whose one step runs another workflow."""
+    step = {"id": "found", "run": file, "with": {"question": "{{ question }}"}}
+    return {
+        "shape": "pipeline",
+        "input": {"question": "str"},
+        "steps": [step | more],
+        "answer": "{{ found or 'none' }}",
+    }
+
+
+ASKED: dict[str, list[Any]] = {
+    "truncated": [{"text": "It is", "finish": "length"}],
+    "unparsable": ["a lot", "really a lot"],
+    "declined": [{"text": "", "finish": "content_filter"}],
+    "step_failed": [""],
+}
+
+
+@pytest.mark.parametrize("rule", ASKED)
+def test_a_step_that_asks_fails_for_what_was_replied(rule: str, tmp_path: pathlib.Path) -> None:
+    """An output limit or a filter is no reason to send the task elsewhere; a loop's means against an empty reply are
+    none of a fixed path's."""
+    workflow = {
+        "shape": "pipeline",
+        "input": {"question": "str"},
+        "model": {"name": "scripted", "replies": ASKED[rule]},
+        "steps": [{"id": "said", "ask": "{{ question }}", **({"output": "int"} if rule == "unparsable" else {})}],
+        "answer": "{{ said }}",
+    }
+    assert [finding.rule for finding in diagnose(run(tmp_path, rule, workflow))] == [rule]
+
+
+STUCK = loop(*OTHERS, budget={"turns": 3})
+
+
+@pytest.mark.parametrize("how", ["otherwise", "skip", "last_word"])
+def test_a_cap_is_a_finding_whatever_takes_the_place_of_the_answer(how: str, tmp_path: pathlib.Path) -> None:
+    """Something else runs then, or the step is skipped, or an answer is asked for at the cap: it was hit all the same,
+    and what has been written already is not proposed."""
+    last = loop(*OTHERS[:3], "Nobody knows.", budget={"turns": 3}, on_limit="answer")
+    workflow = {"otherwise": STUCK | {"otherwise": {"set": "none"}}, "last_word": last, "skip": STUCK}[how]
+    run(tmp_path, "inner", workflow, times=0)
+    [finding] = diagnose(run(tmp_path, "outer", piped("inner.yaml", on_error="skip")))
+    assert (finding.rule, finding.path) == ("cap", "instructions" if how == "last_word" else "on_limit")
+    assert "the cap on turns of found/run is hit" in finding.what
+
+
 COMPARISON = """
 comparison: figures
 tasks: tasks.jsonl
@@ -85,11 +140,12 @@ def compared(
     more: str = "",
     control: str = "",
     score: str = "icontains",
+    agent: dict[str, Any] | None = None,
     **workflow: Any,
 ) -> pathlib.Path:
-    """The store of a comparison in which the agent says one script on each task."""
+    """The store of a comparison in which the agent, a loop if it is no other, says one script on each task."""
     model = Scripts(scripts)
-    run(folder, "agent", loop(**workflow), times=0)
+    run(folder, "agent", agent or loop(**workflow), times=0)
     rows = [{"question": f"{k}", "expected": "389"} for k in range(len(scripts))]
     (folder / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     (folder / "fixed.yaml").write_text(FIXED, "utf-8")
@@ -123,6 +179,16 @@ def test_a_cap_is_proposed_from_the_runs_that_ended_well(tmp_path: pathlib.Path)
     assert (finding.subject, finding.rule, finding.runs, finding.of) == ("agent", "cap", 2, 6)
     assert finding.change == "budget.turns: 6"
     assert "4 runs that ended well" in finding.why
+
+
+def test_a_cap_of_a_part_is_proposed_from_what_that_part_used(tmp_path: pathlib.Path) -> None:
+    """Not from what the whole run used, of which it is some."""
+    run(tmp_path, "inner", loop(budget={"turns": 20}), times=0)
+    agent = piped("inner.yaml") | {"model": {"name": "scripted", "replies": []}}
+    agent["steps"].insert(0, {"id": "before", "ask": "{{ question }}"})
+    scripts = [*([*OTHERS[:n], "It is 389."] for n in (1, 2, 3, 3)), OTHERS, OTHERS]
+    [finding] = diagnose(recorded(compared(tmp_path, [["So", *script] for script in scripts], agent=agent)))
+    assert (finding.rule, finding.change) == ("cap", "budget.turns: 6")
 
 
 def test_what_one_run_of_many_does_is_no_habit(tmp_path: pathlib.Path) -> None:
