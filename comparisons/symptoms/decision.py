@@ -42,7 +42,8 @@ def claims(runs: Runs) -> Iterator[Finding]:
         signs += [
             Sign(run.id, run.last, f"{brief(said)!r}, and no tool was called") for said in unlooked(run, runs, texts)
         ]
-        for tool, word, sentence in (claim for text in texts for claim in claimed(text, runs.tools, read)):
+        some = any(map(run.done, runs.tools))
+        for tool, word, sentence in (c for text in texts for c in claimed(text, runs.tools, read, looked=some)):
             if not run.done(tool):
                 signs.append(Sign(run.id, run.last, f"{brief(sentence)!r}, and no call of {tool} {how(run, tool)}"))
                 first = first if first[0] else (tool, word)

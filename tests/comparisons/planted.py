@@ -251,6 +251,7 @@ LESS_PLAIN: dict[str, tuple[str, str, dict[str, Any]]] = {
     "says_it_went_ahead": (
         "decision", "claims", loop(LOOK, "I've gone ahead and refunded the order.", tools="lookup refund"),
     ),
+    "says_it_is_processed": ("decision", "claims", loop(LOOK, "- **Refund processed**", tools="lookup refund")),
     "says_it_is_done": ("decision", "claims", loop(LOOK, "Done! Refunded the order.", tools="lookup refund")),
     "quotes_a_tool": ("decision", "claims", loop(LOOK, "According to the shop tool it is 3.", tools="lookup shop")),
     "says_it_looked": ("decision", "claims", loop("I checked the project: its budget is 400.")),
@@ -282,6 +283,7 @@ HEALTHY |= {
         tools="lookup shop warehouse find",
     ),
     "says_what_it_did": loop(LOOK, call("refund", order=7), "I looked it up and refunded it.", tools="lookup refund"),
+    "says_what_another_tool_found": loop(LOOK, "I found that it is 389.", tools="lookup find"),
     "says_what_cannot_be": loop(LOOK, "I cannot refund it: it is 389 days old.", tools="lookup refund"),
     "offers_the_next_step": loop(LOOK, "It is 389. Let me know if I should refund it.", tools="lookup refund"),
 }  # fmt: skip

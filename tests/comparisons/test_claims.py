@@ -31,6 +31,13 @@ CLAIMS = {
     "It is now refunded.": {"refund"},
     "The order was successfully refunded.": {"refund"},
     "The order was refunded.": set(),
+    "I\u2019ve processed your refund.": {"refund"},
+    "Your refund has been issued.": {"refund"},
+    "\u2705 **Refund processed**": {"refund"},
+    "- **Refunded** the order": {"refund"},
+    "I was able to refund it.": {"refund"},
+    "The refund will be issued.": set(),
+    "A refund was issued on May 3.": set(),
     "According to the lookup tool it is 4.": {"lookup"},
     "According to the lookup it is 4.": set(),
 }
@@ -45,6 +52,18 @@ def test_a_claim_is_said_in_the_past_of_a_tool_in_the_first_person(text: str) ->
 def test_what_was_read_is_no_claim() -> None:
     """ "Has been refunded" is news where a result or the question says so."""
     assert list(claimed("The order has been refunded.", TOOLS, '{"state": "refunded"}')) == []
+    assert list(claimed("She writes that I refunded it.", TOOLS, "and I refunded order 6!")) == []
+
+
+@pytest.mark.parametrize("text", ["I found two: 400.", "I looked up both: 400."])
+def test_what_one_tool_found_is_not_said_of_another(text: str) -> None:
+    """Tools that look have verbs that say nothing of which one it was: where one ran it may have been that. A name, and
+    what else a name holds, says so."""
+    tools = ("find", "lookup")
+    assert list(claimed(text, tools)) != []
+    assert list(claimed(text, tools, looked=True)) == []
+    assert list(claimed("I used the find tool.", tools, looked=True)) != []
+    assert list(claimed("I read the page.", ("read_page",), looked=True)) != []
 
 
 @pytest.mark.parametrize(
