@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, floor, isfinite
 
 from loopworth.comparisons.evidence import Pairs, Ruling
@@ -190,6 +191,11 @@ def summary(holder: str, earned: bool, challengers: int) -> str:
     if earned:
         return f"{holder} earned the place."
     return f"{holder} keeps the place: no other arm earned it."
+
+
+def listed(words: Sequence[str]) -> str:
+    """Several in a sentence: `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def counted(n: int | str, noun: str) -> str:

@@ -14,7 +14,7 @@ from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.pareto import AXES, Beaten, Standing
 from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, Judging, Level, Report, report, spared_words
 from loopworth.comparisons.result import Result
-from loopworth.comparisons.sentences import counted, percent
+from loopworth.comparisons.sentences import counted, listed, percent
 from loopworth.comparisons.spending import Batching, Seen
 from loopworth.comparisons.verdict import ArmVerdict
 from loopworth.runs.figures import NOT_BILLED, mean_dollars
@@ -422,10 +422,6 @@ def beaten_words(one: Beaten) -> str:
     better = listed([LESS[axis] for axis in one.on]) if len(one.on) > 1 else "better"
     no_more = [NO_MORE[axis] for axis in one.no_more]
     return "; ".join([", ".join([better, *([listed(no_more)] if no_more else [])]), *(UNKNOWN[a] for a in one.unknown)])
-
-
-def listed(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def ablation_table(found: Report) -> Iterable[RenderableType]:

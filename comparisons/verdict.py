@@ -33,7 +33,7 @@ WORDS: dict[Token, str] = {
 }
 """What a token says of an arm and the one that it was compared with: of which of the two it speaks is in no token."""
 BESIDE: dict[Token, str] = {"suffices": " against {arm}", "better": " than {arm}", "undecided": " on {arm}"}
-"""What names the arm, where several were compared and came out otherwise; the other words name it as they are."""
+"""What names the arms, where several were compared and came out otherwise; the other words name them as they are."""
 EARNS: tuple[Token, ...] = ("earns", "earns_cheaper")
 KEEPS: tuple[Token, ...] = ("suffices", "better", "over_budget", "not_shown_safe")
 """What `--require earns` and `--require keeps` pass on; `undecided` fails both."""
@@ -128,7 +128,8 @@ class ArmVerdict(Value, frozen=True):
 
 
 class Verdict(Value, frozen=True):
-    """Who holds the place in the end. `token` is the holder's if it earned its place, else the last challenger's."""
+    """Who holds the place in the end. `token` is the holder's if it earned its place, else `undecided` where any of the
+    challengers is, else the last one's."""
 
     holder: str
     token: Token
@@ -137,12 +138,19 @@ class Verdict(Value, frozen=True):
 
     @property
     def title(self) -> str:
-        """The token in words that say who; and of which pair it is, where others came out otherwise."""
+        """The token in words that say who; where none earned the place and they came out otherwise, those of all."""
         if not self.arms:
             return self.token
-        of = next((one for one in self.arms if one.arm == self.holder and one.token in EARNS), self.arms[-1])
-        alike = of.token in EARNS or len({(one.token, one.against) for one in self.arms}) == 1
-        return of.title if alike else of.title + BESIDE.get(of.token, "").format(arm=of.arm)
+        if earned := [one for one in self.arms if one.arm == self.holder and one.token in EARNS]:
+            return earned[-1].title
+        alike: dict[tuple[Token, str], list[str]] = {}
+        for one in self.arms:
+            alike.setdefault((one.token, one.against), []).append(one.arm)
+        apart = BESIDE if len(alike) > 1 else {}
+        return "; ".join(
+            f"{WORDS[token]}{apart.get(token, '')}".format(arm=sentences.listed(names), against=against)
+            for (token, against), names in alike.items()
+        )
 
 
 Figures: TypeAlias = Mapping[str, float | None] | Mapping[str, float]
@@ -173,7 +181,8 @@ def decide(
         judged.append(judge(matched(arm, holder), rule, broken))
         if judged[-1].token in EARNS:
             holder, earned = arm, judged[-1].token
-    token = earned or (judged[-1].token if judged else "undecided")
+    open = not judged or any(one.token == "undecided" for one in judged)
+    token = earned or ("undecided" if open else judged[-1].token)
     return Verdict(holder.arm, token, tuple(judged), sentences.summary(holder.arm, bool(earned), len(judged)))
 
 

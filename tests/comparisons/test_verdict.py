@@ -117,17 +117,27 @@ def test_a_title_says_who(counts: tuple[int, ...], title: str) -> None:
 
 
 def test_the_title_of_several_arms_says_which_it_speaks_of() -> None:
-    """The holder's if it earned its place; else the last challenger's, named where the others came out otherwise."""
+    """The holder's if it earned its place; else all that came out otherwise, so that no open question is hidden by
+    the last arm's answer."""
     pipeline, agent = arms(30, 0, 10)
     worse = Measured("worse", shares(0, 40))
     assert decide([pipeline, agent, worse]).title == "agent earns its place"
-    alike = [agent, worse, msgspec.structs.replace(worse, arm="poor")]
-    assert decide(alike).title == "agent better"
-    apart = decide([agent, worse, msgspec.structs.replace(agent, arm="twin")])
-    assert [one.token for one in apart.arms] == ["better", "undecided"]
-    assert apart.title == "undecided on twin"
-    assert decide([agent, msgspec.structs.replace(agent, arm="twin"), worse]).title == "agent better than worse"
+    poor, twin = msgspec.structs.replace(worse, arm="poor"), msgspec.structs.replace(agent, arm="twin")
+    assert decide([agent, worse, poor]).title == "agent better"
+    assert decide([agent, worse, twin]).title == "agent better than worse; undecided on twin"
+    assert decide([agent, twin, worse, poor]).title == "undecided on twin; agent better than worse and poor"
     assert decide([agent]).title == "undecided"
+
+
+def test_a_place_is_kept_where_no_challenger_is_undecided() -> None:
+    """In whatever order they stand: `--require keeps` must not pass on the last one's answer alone."""
+    agent = arms(30, 0, 10)[1]
+    worse, twin = Measured("worse", shares(0, 40)), msgspec.structs.replace(agent, arm="twin")
+    assert [decide([agent, *others]).token for others in ([worse, twin], [twin, worse], [worse])] == [
+        "undecided",
+        "undecided",
+        "better",
+    ]
 
 
 def test_each_of_k_challengers_gets_its_part_of_the_error() -> None:
