@@ -23,6 +23,7 @@ from loopworth.comparisons.json_paths import Within, counted, frozen, part, step
 from loopworth.comparisons.numerals import Notation, Number, number_in
 from loopworth.comparisons.own_score import OwnScore, ScorerFailed
 from loopworth.comparisons.wording import Care, Wording
+from loopworth.runs.message import unfenced
 from loopworth.runs.usage import Value
 from loopworth.workflows.document import plain, spelled
 from loopworth.workflows.faults import nearest, suggestion
@@ -547,13 +548,7 @@ def spells(text: str, value: Any) -> bool:
 
 def parsed(value: Any) -> Any:
     """A text read as JSON; any other value as it is. Raises ValueError."""
-    if not isinstance(value, str):
-        return value
-    fenced = FENCE.fullmatch(value.strip())
-    return json.loads(fenced[1] if fenced else value, parse_constant=refused)
-
-
-FENCE = re.compile(r"```[a-z]*\n(.*)\n\s*```", re.DOTALL)
+    return json.loads(unfenced(value), parse_constant=refused) if isinstance(value, str) else value
 
 
 def refused(constant: str) -> Any:

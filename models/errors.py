@@ -205,7 +205,7 @@ def text_of(error: Mapping[str, Any]) -> str:
 
 def plain(body: Any) -> str:
     """The text of a body that holds no error of a known shape, without markup."""
-    return " ".join(re.sub(r"<[^>]*>", " ", body if isinstance(body, str) else "").split())[:200]
+    return " ".join(re.sub(r"<[^<>]*>", " ", body if isinstance(body, str) else "").split())[:200]
 
 
 def kind_of(status: int | None, codes: list[str], message: str) -> Kind:

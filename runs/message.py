@@ -58,13 +58,17 @@ def readable(text: str) -> str:
     return text
 
 
-FENCE = re.compile(r"```[A-Za-z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
+FENCE = "```"
+OPENED = re.compile(rf"{FENCE}[A-Za-z]*[^\S\n]*\n")
 
 
 def unfenced(text: str) -> str:
-    """The text inside a Markdown code fence that holds all of it, else the text; stripped."""
-    match = FENCE.fullmatch(text.strip())
-    return (match[1] if match else text).strip()
+    """The text inside a Markdown code fence that holds all of it, else the text; stripped. Takes time in proportion to
+    the text: a model may write empty lines without end."""
+    text = text.strip()
+    opened, end = OPENED.match(text), len(text) - len(FENCE)
+    inside = opened is not None and opened.end() <= end and text.endswith(FENCE)
+    return text[opened.end() : end].strip() if opened is not None and inside else text
 
 
 def json_of(text: str, **how: Any) -> Any:

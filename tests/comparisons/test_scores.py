@@ -192,6 +192,8 @@ def test_a_text_equals_the_value_it_spells() -> None:
 def test_json_is_compared_by_content() -> None:
     """Whatever the order of keys and the space, also from within a fence; what is no JSON is wrong."""
     assert right("json", '```json\n{"b": [2], "a": 1}\n```', {"a": 1.0, "b": [2]})
+    assert right("json", "```JSON\n[1]```", [1])
+    assert not right("json", "```\n" + "\n" * 500_000 + "x", [1])
     assert not right("json", '{"a": true}', {"a": 1})
     assert not right("json", "{'a': 1}", {"a": 1})
     assert not right("json", "NaN", "NaN")
