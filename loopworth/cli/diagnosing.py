@@ -45,13 +45,13 @@ def diagnose(
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
     from loopworth.comparisons.diagnosis import found, subjects, tells
 
-    source = list(filed(id)) if id.endswith(".jsonl") else kept(Shelf(store), id)
+    source = once(filed(id)) if id.endswith(".jsonl") else kept(Shelf(store), id)
     names = Counter[str]()
     runs = subjects(of_arm(filter(tells, source), arm, names))
     if arm is not None and arm not in names:
         raise UserFault(f"--arm {arm}: no run is of this arm\n    {suggestion(arm, names, 'arms')}")
     if not names:
-        raise UserFault(f"{id}: it holds no run")
+        raise UserFault(f"{id}: it holds no run\n    an arm that is a log keeps none: diagnose the file that it names")
     findings = {name: found(name, some) for name, some in runs.items()}
     there = names.total() if arm is None else names[arm]
     apart = there - sum(map(len, runs.values()))
@@ -63,6 +63,11 @@ def diagnose(
             output().print(line, soft_wrap=True)
     if apart:
         complain(f"{apart} of {there} runs did not end, or ended for nothing of theirs, and were left out")
+
+
+def once(recordings: Iterable[Recording]) -> list[Recording]:
+    """Each run once, though several exports in one file may hold it."""
+    return list({one.kept.id: one for one in recordings}.values())
 
 
 def of_arm(recordings: Iterable[Recording], arm: str | None, names: Counter[str]) -> Iterator[Recording]:

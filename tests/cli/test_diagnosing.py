@@ -150,7 +150,22 @@ def test_a_file_of_recordings_says_the_same(folder: pathlib.Path) -> None:
     command("runs", "export", "last", "-o", folder / "kept.jsonl")
     filed = diagnosed(folder / "kept.jsonl", "--store", folder / "none.db")
     assert sorted(filed["arms"], key=lambda arm: arm["arm"]) == sorted(kept["arms"], key=lambda arm: arm["arm"])
+    text = (folder / "kept.jsonl").read_bytes()
+    (folder / "twice.jsonl").write_bytes(text + text)
+    assert diagnosed(folder / "twice.jsonl") == filed
     assert command("diagnose", folder / "gone.jsonl").exit_code == 2
+
+
+def test_of_a_comparison_of_logs_the_log_is_to_be_diagnosed(folder: pathlib.Path) -> None:
+    """What was made elsewhere is not kept again, and that is said."""
+    made(folder, "sound")
+    command("runs", "export", "last", "-o", folder / "log.jsonl")
+    arms = "arms:\n  a: {log: log.jsonl}\n  b: {log: log.jsonl}\n"
+    (folder / "tasks.jsonl").write_text('{"question": "what", "expected": "389"}', "utf-8")
+    (folder / "comparison.yaml").write_text(COMPARISON.partition("arms:")[0] + arms, "utf-8")
+    assert command("compare", folder / "comparison.yaml").exit_code == 0
+    done = command("diagnose", "last")
+    assert (done.exit_code, "diagnose the file that it names" in done.stderr) == (2, True)
 
 
 def test_what_says_nothing_about_a_workflow_is_left_out(folder: pathlib.Path) -> None:
