@@ -51,7 +51,7 @@ class Phase:
         self.retries = control.kind == "retry"
         self.arm = self.first if self.retries else self.agent
         self.agents = self.trials(result, self.agent)
-        self.firsts = self.trials(result, self.first)
+        self.firsts = self.trials(result, self.first) if self.retries else {}
         self.tasks = [task for task in self.agents if not self.retries or task in self.firsts]
         self.votes = votes(list(self.firsts.values()), list(self.agents.values())) if self.retries else 1
         self.unable = self.why()

@@ -57,13 +57,16 @@ def read(document: bytes) -> dict[str, Any]:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """While something big is made that has no cycles: the collector would walk it again and again as it grows."""
+    """While something big is made that has no cycles: the collector would walk it again and again as it grows, and once
+    more at the end, were it not put with what is old."""
     collects = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if collects:
+            gc.freeze()
+            gc.unfreeze()
             gc.enable()
 
 

@@ -75,7 +75,11 @@ def every(parts: Iterable[Sources]) -> Sources:
 def told(block: Mapping[str, Any], source: Source, **others: Source) -> dict[str, Any]:
     """The block with its `provenance`: where the numbers under each of its keys are from. Blocks inside it that say so
     themselves are left to it."""
-    found = {key: others.get(key, source) for key, value in block.items() if numeric(value)}
+    found = dict[str, Source]()
+    for key, value in block.items():
+        plain = PLAIN.get(type(value))
+        if numeric(value) if plain is None else plain:
+            found[key] = others.get(key, source)
     return {**block, "provenance": found}
 
 
@@ -85,8 +89,6 @@ PLAIN: Mapping[type, bool] = {int: True, float: True, msgspec.Raw: True, str: Fa
 
 def numeric(value: Any) -> bool:
     """Whether there is a number in it, or may be: data that are encoded already are not looked into."""
-    if (plain := PLAIN.get(type(value))) is not None:
-        return plain
     if isinstance(value, msgspec.Struct):
         value = [getattr(value, name) for name in value.__struct_fields__]
     if isinstance(value, Mapping):

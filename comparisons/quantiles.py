@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import floor, isnan, log
+from math import floor, log
 
 from loopworth.runs.usage import Value
 
@@ -41,14 +41,20 @@ def quantile(values: Sequence[float], p: float) -> float | None:
 
 
 def quantile_ci(values: Sequence[float], p: float, conf: float = 0.95) -> tuple[float | None, float | None]:
-    """The two-sided interval of the p-quantile; an end is None where there is no finite limit at this n."""
-    if not values:
-        return (None, None)
-    from scipy.stats import quantile_test  # scipy takes a second to load
+    """The two-sided interval of the p-quantile; an end is None where there is no finite limit at this n.
 
-    found = quantile_test(list(values), q=0, p=p).confidence_interval(confidence_level=conf)
-    low, high = float(found.low), float(found.high)
-    return (None if isnan(low) else low, None if isnan(high) else high)
+    The ends are the values whose places are binomial quantiles. Conover 1999, Practical Nonparametric Statistics, 3.2
+    (`scipy.stats.quantile_test`, for which all of scipy.stats would be loaded).
+    """
+    n = len(values)
+    if not n:
+        return (None, None)
+    from numpy import arange
+    from scipy.special import bdtr, bdtrc  # scipy takes a while to load
+
+    ordered, places, tail = sorted(values), arange(n), (1 - conf) / 2
+    low, high = int((bdtr(places, n, p) < tail).sum()) - 1, int((bdtrc(places, n, p) > tail).sum())
+    return (ordered[low] if low >= 0 else None, ordered[high] if high < n else None)
 
 
 def min_n_quantile_upper(p: float, conf: float = 0.95) -> int:

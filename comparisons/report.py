@@ -338,7 +338,7 @@ def accuracy(
     result: Result, runs: Sequence[Trial], right: Callable[[Trial], bool], repeats: int | None = None
 ) -> Accuracy:
     """Repeats of a task are not independent: their interval is Wilson's at the effective number of runs."""
-    shares = [fmean(right(run) for run in of_task) for of_task in by_task(runs).values()]
+    shares = [sum(map(right, of_task)) / len(of_task) for of_task in by_task(runs).values()]
     n, repeats = len(shares), repeats or result.comparison.repeats
     share = fmean(shares) if shares else None
     hits = sum(right(run) for run in runs)
@@ -352,10 +352,13 @@ def accuracy(
 def passes(result: Result, runs: Sequence[Trial]) -> tuple[Passes, ...]:
     """pass^k for each k of repeats, over the tasks that had all of their runs, or one that stands for all; none without
     repeats."""
-    repeats, once = result.comparison.repeats, shown_alike(result.comparison, result.final)
+    repeats = result.comparison.repeats
+    if repeats < 2 or not result.whole:
+        return ()
+    once = shown_alike(result.comparison, result.final)
     tasks = [of for of in by_task(runs).values() if len(of) == repeats or of[0].arm in once]
     right = [round(repeats * fmean(bool(run.right) for run in of)) for of in tasks]
-    if repeats < 2 or not right or not result.whole:
+    if not right:
         return ()
     shares = {k: pass_shares(right, repeats, k) for k in range(1, repeats + 1)}
     return tuple(Passes(k, fmean(share), wilson_clustered(share, repeats)) for k, share in shares.items())

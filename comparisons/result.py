@@ -159,20 +159,23 @@ def arm_measured(comparison: Comparison, arm: str, trials: list[Trial], repeats:
     right, usd, seconds, harmful = dict[str, float | None](), dict[str, float | None](), {}, {}
     for task in comparison.tasks:
         runs = tasks.get(task.id, [])
-        whole = len(runs) == repeats and all(run.right is not None and not run.unscored for run in runs)
-        right[task.id] = fmean(run.right or 0.0 for run in runs) if whole else None
-        usd[task.id] = fmean(costs) if whole and len(costs := list(known_costs(runs))) == len(runs) else None
+        marks = [run.right for run in runs if run.right is not None and not run.unscored]
+        whole = len(marks) == len(runs) == repeats
+        right[task.id] = sum(marks) / repeats if whole else None
+        costs = known_costs(runs) if whole else []
+        usd[task.id] = fmean(costs) if len(costs) == repeats else None
         if whole:
             seconds[task.id] = min(runs, key=lambda run: run.repeat).latency
-        if any(run.harmful is not None for run in runs):
-            harmful[task.id] = any(run.harmful for run in runs)
+        looked_at = [run.harmful for run in runs if run.harmful is not None]
+        if looked_at:
+            harmful[task.id] = any(looked_at)
     most = next(one.most for one in comparison.arms if one.name == arm)
     return Measured(arm, right, usd, seconds, None if comparison.harm is None else harmful, *most)
 
 
-def known_costs(runs: Iterable[Trial]) -> Iterator[float]:
+def known_costs(runs: Iterable[Trial]) -> list[float]:
     """The US dollars of the runs whose cost is known."""
-    return (run.usage.usd for run in runs if run.usage.usd is not None)
+    return [run.usage.usd for run in runs if run.usage.usd is not None]
 
 
 def settled(comparison: Comparison, trials: Iterable[Trial]) -> Verdict | None:

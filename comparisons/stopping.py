@@ -370,7 +370,7 @@ class Stopping:
 
     def spared(self, arm: str, planned: int, trials: Sequence[Trial]) -> Spared:
         runs = [trial for trial in trials if trial.arm == arm]
-        costs = list(known_costs(runs))
+        costs = known_costs(runs)
         left = planned - len(runs)
         usd = fmean(costs) * left if len(costs) == len(runs) and runs else self.assumed(arm, left)
         return Spared(arm, planned, len(runs), usd)

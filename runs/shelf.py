@@ -28,8 +28,8 @@ run.epoch, arm, task, repeat, attempt, correct, source from run left join trial 
 """
 EFFECTS = "select id, n, hash, kind, request, body, began, ended from effect where run = ? order by n"
 FIGURES = """
-select run.id, trial.figures from run join trial on trial.run = run.id
-where run.parent = ? and run.state = 'done' order by run.began, run.id
+select run.id, trial.figures from trial cross join run
+where trial.comparison = ? and run.id = trial.run and run.state = 'done' order by run.began, run.id
 """
 ALL = Query()
 AT_ONCE = 500

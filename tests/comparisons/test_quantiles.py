@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import quantile_test
 
 from loopworth.comparisons.quantiles import latency, min_n_quantile_upper, quantile, quantile_ci
 
@@ -37,6 +40,14 @@ def test_limits_stand_on_both_sides_of_the_quantile(values: list[float], p: floa
     assert middle is not None
     assert low is None or (low in values and low <= middle)
     assert high is None or (high in values and high >= middle)
+
+
+@given(st.integers(1, 400), st.sampled_from([0.05, 0.5, 0.95, 0.99]), st.sampled_from([0.5, 0.9, 0.95, 0.999]))
+def test_limits_are_those_of_the_quantile_test(n: int, p: float, conf: float) -> None:
+    """As scipy has it, whose whole package of statistics takes too long to load for two binomial quantiles."""
+    values = [float(k) for k in range(n)]
+    theirs = quantile_test(values, q=0, p=p).confidence_interval(confidence_level=conf)
+    assert quantile_ci(values, p, conf) == tuple(None if isnan(end) else end for end in theirs)
 
 
 @pytest.mark.parametrize(("p", "least"), [(0.5, 5), (0.95, 59), (0.99, 299)])
