@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -11,6 +12,7 @@ from loopworth.comparisons import cells, program, spec
 from loopworth.comparisons.estimate import Estimate, dearer, estimate
 from loopworth.comparisons.logged import Log, log
 from loopworth.comparisons.tasks import Task, columns
+from loopworth.models.spec import ModelSpec
 from loopworth.runs.budget import Limits
 from loopworth.runs.usage import Value
 from loopworth.tools.toolbox import Toolbox
@@ -75,6 +77,12 @@ class Arm:
         if self.estimate is None or other.estimate is None:
             return False
         return dearer(self.estimate, other.estimate, times)
+
+
+def standing(arm: Arm, specs: Mapping[str, ModelSpec]) -> Arm:
+    """The arm with these models in the place of its own, by the keys that it has."""
+    models = {key: specs.get(key, spec) for key, spec in arm.workflow.models.items()}
+    return dataclasses.replace(arm, workflow=dataclasses.replace(arm.workflow, models=models))
 
 
 Kind = Literal["pasted", "no_tools", "shuffled", "retry"]

@@ -15,8 +15,9 @@ from loopworth.comparisons.faults import Injected, injected
 from loopworth.comparisons.judge import RUBRIC, Judge, of_rows, ruling_in, without_judge
 from loopworth.comparisons.language import Loaded
 from loopworth.comparisons.language import load as load_files
+from loopworth.comparisons.named_scores import JUDGE, scorer
 from loopworth.comparisons.own_score import OwnScore
-from loopworth.comparisons.scores import JUDGE, Bounded, Not, Score, Scorer, scorer
+from loopworth.comparisons.scores import Bounded, Not, Score, Scorer
 from loopworth.comparisons.spec import judge_form
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trace import Trace, traced
@@ -46,7 +47,8 @@ class Comparison:
     `limits` are the comparison's own: no run is started past them. Where it is to `stop_early`, it may be extended: the
     last tasks were added later, so many at each time. Where `controls` is None none is run, whatever the verdict.
     `harm` is over `answer`, `calls` and `task`, and `faults` are put into the calls of these tools. `spec` is the
-    file's content as it was written, `files` the SHA-256 of every file that was read, by path.
+    file's content as it was written, `files` the SHA-256 of every file that was read, by path. `given_models` are the
+    names of what a program gave in the place of models, by their keys.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Comparison:
     controls: tuple[Control, ...] | None = ()
     spec: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    given_models: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def models(self) -> dict[str, ModelSpec]:

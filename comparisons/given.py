@@ -15,11 +15,11 @@ from typing import TypeAlias
 
 from msgspec import structs
 
-from loopworth.comparisons.arms import Arm
+from loopworth.comparisons.arms import Arm, standing
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.endpoints import Open
 from loopworth.comparisons.extension import taken_up
-from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper, changed, latest
+from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper, as_answered, changed, latest
 from loopworth.comparisons.program import program_inputs
 from loopworth.comparisons.tasks import columns, lacking
 from loopworth.models import ModelSpec, open_model
@@ -49,7 +49,9 @@ def joined(comparison: Comparison, arms: Mapping[str, Compiled], models: Mapping
     own = by_key(models, {key: spec for arm in every for key, spec in arm.workflow.models.items()})
     specs = dict(named(own, every))
     files = {**comparison.files, **dict(digests(comparison, more, models))}
-    whole = dataclasses.replace(comparison, arms=tuple(standing(arm, specs) for arm in every), files=files)
+    names = {key: spec.name for key, spec in specs.items()}
+    stood = tuple(standing(arm, specs) for arm in every)
+    whole = dataclasses.replace(comparison, arms=stood, files=files, given_models=names)
     given = {specs[key].key: GivenModel(opened(one)) for key, one in own.items() if not isinstance(one, str)}
     return whole, lambda spec: given[spec.key] if spec.key in given else open_model(spec), frozenset(given)
 
@@ -77,7 +79,7 @@ def keeper_of(
     comparison = taken_up(comparison, whole, before.input, strict=resume is not None)
     if resume is None:
         trials = [store.shelf().recording(trial.id) for trial in store.shelf().trials(before.id)]
-        return comparison, Replayer(Recording(before), trials, comparison.stop_early)
+        return as_answered(comparison, before), Replayer(Recording(before), trials, comparison.stop_early)
     if other := changed(before.input, comparison):
         raise ValueError(f"{before.id} cannot be resumed: {', '.join(other)} changed since it began")
     return comparison, StoreKeeper.going_on(store, comparison, before.id, keep)
@@ -122,12 +124,6 @@ def named(own: Mapping[str, Given], arms: tuple[Arm, ...]) -> Iterator[tuple[str
             alike.append(one)
         n = next(n for n, other in enumerate(alike, 1) if one is other)
         yield key, spec if n == 1 else structs.replace(spec, name=f"{spec.name}-{n}")
-
-
-def standing(arm: Arm, specs: Mapping[str, ModelSpec]) -> Arm:
-    """The arm, asking given models by the keys it has."""
-    models = {key: specs.get(key, spec) for key, spec in arm.workflow.models.items()}
-    return dataclasses.replace(arm, workflow=dataclasses.replace(arm.workflow, models=models))
 
 
 def digests(comparison: Comparison, arms: tuple[Arm, ...], models: Mapping[str, Given]) -> Iterator[tuple[str, str]]:

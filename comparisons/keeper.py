@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
+from loopworth.comparisons.arms import standing
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.environment import environment
 from loopworth.comparisons.judge import UNREACHED, ruled_as, without_judge
@@ -234,7 +236,17 @@ def source(comparison: Comparison) -> dict[str, Any]:
         "stages": comparison.stages,
         "rows": digest(comparison.tasks),
         "environment": environment(),
+        "given_models": dict(comparison.given_models),
     }
+
+
+def as_answered(comparison: Comparison, before: Kept) -> Comparison:
+    """The comparison, with models called what answered then: an object of a program's own may have stood in for one,
+    and its words are none of that model's."""
+    names = before.input.get("given_models", {}) if isinstance(before.input, dict) else {}
+    specs = {key: spec for arm in comparison.arms for key, spec in arm.workflow.models.items() if key in names}
+    stood = {key: msgspec.structs.replace(spec, name=names[key]) for key, spec in specs.items()}
+    return dataclasses.replace(comparison, arms=tuple(standing(arm, stood) for arm in comparison.arms))
 
 
 def environment_of(before: Kept) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.control_phase import Phase, carried, wanted
 from loopworth.comparisons.judge import LABELS, asked_of, part_of_judge, ruling_in, was_judged, without_judge
-from loopworth.comparisons.keeper import due_of, environment_of
+from loopworth.comparisons.keeper import as_answered, due_of, environment_of
 from loopworth.comparisons.repeats import missing
 from loopworth.comparisons.result import Result, believed, label_runs, settled
 from loopworth.comparisons.schedule import Planned, plan
@@ -54,7 +54,7 @@ def rescored(comparison: Comparison, shelf: Shelf, before: Kept) -> Result:
     Arms that were not run have no figures; of the controls that are called for now those count that are kept. Raises
     RescoreFault where a judge would have to be asked.
     """
-    again = Again(comparison, shelf, before)
+    again = Again(as_answered(comparison, before), shelf, before)
     if why := again.unasked():
         raise RescoreFault(
             f"{before.id} cannot be rescored by this judge: {why}, and `rescore` asks no model\n"

@@ -16,7 +16,7 @@ from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.export import read, to_json, uncollected
 from loopworth.comparisons.extension import staged
 from loopworth.comparisons.judge import without_judge
-from loopworth.comparisons.keeper import changed, due_of, trial_of
+from loopworth.comparisons.keeper import as_answered, changed, due_of, trial_of
 from loopworth.comparisons.pages.disagreements import disagreements, final
 from loopworth.comparisons.rescoring import Again, Trials, folded
 from loopworth.comparisons.result import Result
@@ -88,7 +88,7 @@ class AsKept(Again):
 def as_kept(comparison: Comparison, shelf: Trials, before: Kept, whole: bool) -> AsKept:
     """What is kept as `before`, of files as they were then."""
     digests = before.input["files"] if isinstance(before.input, dict) else comparison.files
-    as_run = dataclasses.replace(comparison, files=digests)
+    as_run = dataclasses.replace(as_answered(comparison, before), files=digests)
     return AsKept(as_run, shelf, before, whole)
 
 

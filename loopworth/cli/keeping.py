@@ -12,7 +12,7 @@ from loopworth.cli.terminal import complain
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.extension import ExtensionFault, extended, staged
 from loopworth.comparisons.extension import taken_up as with_extensions
-from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper, changed, latest
+from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper, as_answered, changed, latest
 from loopworth.runs.kept import Kept
 from loopworth.runs.recording import Recording
 from loopworth.runs.shelf import Shelf, elsewhere
@@ -100,4 +100,4 @@ def replayer(comparison: Comparison, found: list[Recording], name: str, narrowed
     recorded, trials = one_comparison(found, name, comparison.name)
     tell_changed(recorded.kept.id, (recorded.kept.input or {}).get("files"), comparison.files)
     again = comparison if narrowed else taken_up(comparison, recorded.kept, strict=False)
-    return again, Replayer(recorded, trials, comparison.stop_early)
+    return as_answered(again, recorded.kept), Replayer(recorded, trials, comparison.stop_early)

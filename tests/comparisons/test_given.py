@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import pathlib
 import sys
@@ -11,9 +12,11 @@ from typing import Any
 import pytest
 
 import loopworth
-from loopworth import Effects, Outcome, Reply, Request, ToolCall
+from loopworth import Effects, Outcome, Reply, Request, ToolCall, Usage
+from loopworth.comparisons import retelling
 from loopworth.comparisons.comparison import load
 from loopworth.comparisons.keeper import changed, latest
+from loopworth.comparisons.rescoring import rescored
 from loopworth.workflows.faults import WorkflowFault
 
 ASKS = """
@@ -110,6 +113,32 @@ def test_a_given_model_is_left_open(tmp_path: pathlib.Path) -> None:
     model = Counted()
     assert rights(compared(written(tmp_path), models={"ollama/m": model})) == {"warm": 3, "cold": 3}
     assert not model.closed
+
+
+class Priced:
+    """A model of the program's own, which says what it cost."""
+
+    name = "policy"
+
+    async def reply(self, request: Request, seconds: float | None) -> Reply:
+        return Reply({"role": "assistant", "content": shouts(request)}, usage=Usage(10, 2, usd=0.25))
+
+
+def test_a_kept_comparison_names_who_answered_and_not_whose_place_it_took(tmp_path: pathlib.Path) -> None:
+    """Told again, judged anew and replayed by files alone: no word of an object is taken for a model's, and what it
+    said it cost stays, for no price of a file is its own."""
+    path = written(tmp_path)
+    with contextlib.closing(loopworth.Store(tmp_path / "runs.db")) as store:
+        id = compared(path, models={"ollama/m": Priced()}, store=store).id
+        before = store.shelf().run(id)
+        told, document = retelling.told(store.shelf(), before)
+        again = rescored(load(path), store.shelf(), before)
+        replayed = compared(path, store=store, replay=id)
+    for result in (told, again, replayed):
+        assert [arm.models for arm in result.comparison.arms] == [("policy",), ("policy",)]
+        assert result.recorded_usd == 6 * 0.25
+    assert "answered by policy" in document["words"]
+    assert [model["name"] for model in document["provenance"]["models"]] == ["policy", "policy"]
 
 
 def test_a_tool_stands_in_for_one_that_the_files_name(tmp_path: pathlib.Path) -> None:
