@@ -22,6 +22,8 @@ from loopworth.workflows.vocabulary import ours, places
 
 F = TypeVar("F", bound="Form")
 MISSING = object()
+LEFT_OUT = ", or leave the key out"
+"""What may be done with a key that nothing stands under, unless it has to be there."""
 
 
 @dataclass(frozen=True)
@@ -309,10 +311,11 @@ class Builder:
 
     def value(self, info: Any, raw: Any, path: Place) -> Any:
         """One field's value, or MISSING with a fault."""
-        return self.typed(Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation, raw, path)
+        annotation = Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
+        return self.typed(annotation, raw, path, "" if info.is_required() else LEFT_OUT)
 
-    def typed(self, annotation: Any, raw: Any, path: Place) -> Any:
-        """`raw` as a value of `annotation`."""
+    def typed(self, annotation: Any, raw: Any, path: Place, spare: str = "") -> Any:
+        """`raw` as a value of `annotation`; `spare` is what may be done instead of giving one."""
         if raw is BROKEN:
             return MISSING
         meta = metadata(annotation)
@@ -321,10 +324,9 @@ class Builder:
                 return self.marked(mark, annotation, raw, path)
         options = list(members(annotation))
         if len(options) == 1 and options[0] is not annotation:
-            return self.typed(options[0], raw, path)
+            return self.typed(options[0], raw, path, spare)
         if raw is None:
-            advice = f"write {wanted(annotation)}, or leave the key out"
-            return self.fault(path, f"{named(path)} has no value", advice, key=True)
+            return self.fault(path, f"{named(path)} has no value", f"write {wanted(annotation)}{spare}", key=True)
         chosen = [option for option in options if fits(option, raw)]
         words = [option for option in chosen if get_origin(unwrapped(option)) is Literal]
         meant = any(
@@ -371,7 +373,7 @@ class Builder:
         made = {}
         for key, part in raw.items():
             self.leaf([key_type], key_type, key, (*path, key), key=True)
-            built = self.typed(value_type, part, (*path, key))
+            built = self.typed(value_type, part, (*path, key), LEFT_OUT)
             if built is not MISSING:
                 made[key] = built
         return made

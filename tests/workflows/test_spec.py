@@ -40,7 +40,7 @@ LOOP = "workflow: w\nshape: open_loop\nprompt: x\n"
         (spec.Step, "id: a", "1:1 no verb in a step; one of ask, choose, call, set, check, run"),
         (spec.Step, "choose: x", "1:1 `choose` needs `from`"),
         (spec.Step, "choose: x\nfrom: [a, B]", "2:11 'B' is not a name for a label"),
-        (spec.Step, "call:", "1:1 `call` has no value"),
+        (spec.Step, "call:", "1:1 `call` has no value; write a text, or leave the key out"),
         (spec.Step, "call: [a]", "1:7 `call` must be a text, and this is a list"),
         (spec.Step, "ask: Ticket #5", "1:6 the text ends at #; put it in quotes"),
         (spec.Step, "ask: {file: 5, x: 1}", "1:16 unknown key 'x' in a `{file: …}`"),
@@ -68,6 +68,12 @@ def test_one_mistake_is_one_fault_at_its_place(form, text, said):
     _, faults = built(form, text)
     assert len(faults) == 1, faults
     assert faults[0].startswith(said)
+
+
+def test_a_key_that_has_to_be_there_is_not_to_be_left_out():
+    """Leaving it out would be the next fault."""
+    _, faults = built(spec.OpenLoop, "workflow:\nshape: open_loop\nprompt:\nbudget: {turns: 4}\n")
+    assert [fault.partition("; ")[2] for fault in faults] == ["write a text", "write a text, or {file: …}, or a list"]
 
 
 def test_a_misspelt_key_counts_as_the_one_that_was_meant():
