@@ -1,18 +1,29 @@
-"""Runs that were already made: an arm that is a JSONL file of recordings, as `loopworth runs export` writes it. What a
-judge said of them then is no part of them."""
+"""Runs that were already made: an arm that is a JSONL file, of recordings as `loopworth runs export` writes them, or of
+runs that something else made, a row each, in the words of a program:
+
+    {"task": "t01", "answer": "42", "seconds": 2.1, "usage": {"prompt_tokens": 512, "completion_tokens": 40}}
+
+with `calls`, `exit_reason`, `arm` and `repeat` where there are such. What a judge said of runs of ours is no part of
+them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from loopworth.comparisons.judge import without_judge
+from loopworth.comparisons.program import told
 from loopworth.comparisons.tasks import Task
-from loopworth.runs.outcome import Outcome
-from loopworth.runs.recording import Recording, read
+from loopworth.runs.events import AnyEvent
+from loopworth.runs.kept import Kept
+from loopworth.runs.observation import Observation
+from loopworth.runs.outcome import Failed, Outcome
+from loopworth.runs.recording import Recording, RecordingFault, read
 
+ROW = '{"task": "t01", "answer": "42", "seconds": 2.1}'
 Log = Mapping[tuple[str, int], Outcome]
 """What was logged for a task, by its id and the repeat."""
 
@@ -22,7 +33,7 @@ def log(path: Path, tasks: Iterable[Task], arm: str, repeats: int) -> Log:
 
     Of a log of several arms those of this arm's name count, if there are any. Raises RecordingFault, OSError.
     """
-    every = [one for one in read(path).found if of_arm(one)]
+    every = [one for one in runs_of(path) if of_arm(one)]
     mine = [one for one in every if one.kept.arm == arm] or every
     by_id: dict[str, list[Recording]] = {}
     by_input: dict[str, list[Recording]] = {}
@@ -39,6 +50,71 @@ def log(path: Path, tasks: Iterable[Task], arm: str, repeats: int) -> Log:
             assert one.outcome is not None
             found[task.id, repeat] = without_judge(one.outcome)
     return found
+
+
+def runs_of(path: Path) -> tuple[Recording, ...]:
+    """The runs of a file, whoever made them: its first line says in which form all of them are. Raises RecordingFault,
+    OSError."""
+    lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
+    rows = [(k, text) for k, text in enumerate(lines, 1) if text.strip()]
+    first = decoded(rows[0][1]) if rows else None
+    if not isinstance(first, dict) or "loopworth" in first:
+        return read(path).found
+    return tuple(foreign(path, k, decoded(text)) for k, text in rows)
+
+
+def decoded(text: bytes) -> Any:
+    """The JSON of a line; None where it is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def foreign(path: Path, k: int, row: Any) -> Recording:
+    """A run that was made elsewhere. How long it took must be said: it is compared, and no default would be true."""
+    if fault := unfit(row):
+        raise RecordingFault(f"{path}:{k}: {fault}; a run of another tool is a line such as {ROW}")
+    place = Told()
+    try:
+        came = told(row, place, "log")
+    except Failed as why:
+        raise RecordingFault(f"{path}:{k}: {why}") from None
+    outcome = Outcome(came.answer, came.exit, events=place.events, calls=place.calls, seconds=float(row["seconds"]))
+    arm, repeat = row.get("arm"), row.get("repeat", 0)
+    of = {"arm": None if arm is None else str(arm), "task": str(row["task"]), "repeat": repeat, "attempt": 0}
+    return Recording(Kept(f"{path.name}:{k}", "trial", path.stem, str(path), "", **of), outcome=outcome)
+
+
+def unfit(row: Any) -> str:
+    """What is wrong with a row; "" where nothing is."""
+    if not isinstance(row, dict) or "loopworth" in row:
+        return "this line is a recording, and the first is not" if isinstance(row, dict) else "this is no JSON object"
+    for name in ("task", "answer", "seconds"):
+        if name not in row:
+            return f"there is no `{name}`"
+    seconds, repeat = row["seconds"], row.get("repeat", 0)
+    if type(seconds) not in (int, float) or not 0 <= seconds < inf:
+        return f"`seconds` is {seconds!r}, and not how long the run took"
+    return "" if type(repeat) is int and repeat >= 0 else f"`repeat` is {repeat!r}, and the first of a task is 0"
+
+
+class Told:
+    """What is told of a run that nobody watched."""
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+
+    def emit(self, event: AnyEvent) -> None:
+        self.items.append(event)
+
+    @property
+    def events(self) -> list[AnyEvent]:
+        return [one for one in self.items if not isinstance(one, Observation)]
+
+    @property
+    def calls(self) -> list[Observation]:
+        return [one for one in self.items if isinstance(one, Observation)]
 
 
 def of_arm(one: Recording) -> bool:

@@ -17,12 +17,12 @@ import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Protocol, get_args
 
 from loopworth.models.reading import MANY
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects
-from loopworth.runs.events import ModelCalled, ToolCalled
+from loopworth.runs.events import AnyEvent, ModelCalled, ToolCalled
 from loopworth.runs.message import ToolCall
 from loopworth.runs.observation import Observation, Status
 from loopworth.runs.outcome import Exit, Failed, Outcome, Stop
@@ -40,6 +40,14 @@ CHUNK = 1 << 16
 NAME = "answer"
 ENDS = tuple(reason for reason in get_args(Exit) if reason not in ("waiting", "cancelled", "harness_error"))
 """The exit reasons that a program may tell: the others are those of whoever runs it."""
+
+
+class Place(Protocol):
+    """Where it is noted what a program tells of a run."""
+
+    items: list[Any]
+
+    def emit(self, event: AnyEvent) -> None: ...
 
 
 class Program:
@@ -60,7 +68,7 @@ class Program:
         raise Failed(seen.content)
 
 
-def told(value: Any, fx: Effects, kind: str) -> Outcome:
+def told(value: Any, fx: Place, kind: str) -> Outcome:
     """What the program said: its answer, what it used, what it called, and why it ended."""
     said = value if isinstance(value, dict) and "answer" in value else {"answer": value}
     asked(said.get("usage"), fx, kind)
@@ -74,7 +82,7 @@ def told(value: Any, fx: Effects, kind: str) -> Outcome:
     return Outcome(said["answer"], reason)
 
 
-def asked(usage: Any, fx: Effects, kind: str) -> None:
+def asked(usage: Any, fx: Place, kind: str) -> None:
     """The model calls it tells of; one of unknown size where it tells nothing."""
     said = usage if isinstance(usage, dict) else {}
     input, output = (count(said.get(name)) for name in ("prompt_tokens", "completion_tokens"))
@@ -95,7 +103,7 @@ def count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MANY else None
 
 
-def called(said: Mapping[str, Any], n: int, fx: Effects) -> None:
+def called(said: Mapping[str, Any], n: int, fx: Place) -> None:
     """One of the tool calls that it tells of."""
     status: Status = said["status"] if said.get("status") in get_args(Status) else "ok"
     tool, result = str(said.get("tool", "")), said.get("result")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
+
+import pytest
+from msgspec import structs
 
 from loopworth.comparisons.arms import Control
 from loopworth.comparisons.logged import log, of_control
 from loopworth.runs.kept import Kept
 from loopworth.runs.outcome import Outcome
-from loopworth.runs.recording import Recording, line
+from loopworth.runs.recording import Recording, RecordingFault, line
+from loopworth.runs.usage import Usage
 from tests.comparisons.contenders import tasks
 
 
@@ -24,6 +29,62 @@ def test_the_runs_of_controls_are_no_runs_of_an_arm(tmp_path: pathlib.Path) -> N
     path.write_bytes(line(trial(1, "a", "mine")) + line(trial(2, control, "pasted")))
     assert log(path, tasks(1), "october", 1)["1", 0].answer == "mine"
     assert log(path, tasks(1), "a", 1)["1", 0].answer == "mine"
+
+
+ROWS = [
+    {
+        "task": "1",
+        "answer": "42",
+        "seconds": 2.5,
+        "usage": {"prompt_tokens": 500, "completion_tokens": 40, "usd": 0.01},
+    },
+    {
+        "task": 1,
+        "answer": "41",
+        "seconds": 3,
+        "repeat": 1,
+        "calls": [{"tool": "look", "args": {"at": 1}, "result": 41}],
+    },
+    {"task": "elsewhere", "answer": None, "seconds": 9, "exit_reason": "turn_limit"},
+]
+
+
+def written(path: pathlib.Path, *rows: object) -> pathlib.Path:
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    return path
+
+
+def test_runs_of_another_tool_are_an_arm(tmp_path: pathlib.Path) -> None:
+    """A row says the task, the answer and the seconds; what it does not say of tokens and money is unknown."""
+    first, second = log(written(tmp_path / "graph.jsonl", *ROWS), tasks(1), "graph", 2).values()
+    assert (first.answer, first.exit, first.latency, first.usage) == ("42", "success", 2.5, Usage(500, 40, usd=0.01))
+    assert (second.answer, second.path, second.usage.usd) == ("41", ("look",), None)
+    assert [(call.arguments, call.full) for call in second.calls] == [({"at": 1}, 41)]
+    [limited] = log(tmp_path / "graph.jsonl", [structs.replace(*tasks(1), id="elsewhere")], "graph", 1).values()
+    assert (limited.answer, limited.exit) == (None, "turn_limit")
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"answer": 1, "seconds": 1}, "there is no `task`"),
+        ({"task": "1", "answer": 1}, "there is no `seconds`"),
+        ({"task": "1", "seconds": 1}, "there is no `answer`"),
+        ({"task": "1", "answer": 1, "seconds": "2 s"}, "`seconds` is '2 s', and not how long the run took"),
+        ({"task": "1", "answer": 1, "seconds": -1}, "`seconds` is -1"),
+        ({"task": "1", "answer": 1, "seconds": 1, "repeat": "a"}, "`repeat` is 'a', and the first of a task is 0"),
+        ({"task": "1", "answer": 1, "seconds": 1, "exit_reason": "bored"}, "ended for 'bored'"),
+        ({"loopworth": 1}, "this line is a recording, and the first is not"),
+        ([], "this is no JSON object"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_a_fault_at_its_line(tmp_path: pathlib.Path, row: object, said: str) -> None:
+    """It says what to write instead, and no run is left out in silence."""
+    path = written(tmp_path / "graph.jsonl", ROWS[0], row)
+    with pytest.raises(RecordingFault) as caught:
+        log(path, tasks(1), "graph", 1)
+    assert f"{path}:2: " in str(caught.value)
+    assert said in str(caught.value)
 
 
 def test_a_control_has_a_name_that_no_arm_and_no_other_control_has() -> None:
