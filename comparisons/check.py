@@ -10,13 +10,13 @@ from loopworth.comparisons.cells import misfits, typed
 from loopworth.comparisons.choice import chosen
 from loopworth.comparisons.fakes import uncallable
 from loopworth.comparisons.judge import Judge, of_rows
+from loopworth.comparisons.logged import runs_of
 from loopworth.comparisons.program import fitted, program_inputs
 from loopworth.comparisons.scores import JUDGE, NAMES, ScoreFault, Scorer, scorer
 from loopworth.comparisons.spec import Arm, Comparison, Tasks, judge_form
 from loopworth.comparisons.tasks import RESERVED, Task, columns, lacking, table_of
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.recording import RecordingFault
-from loopworth.runs.recording import read as read_log
 from loopworth.workflows import chat_model
 from loopworth.workflows.check import entry_faults
 from loopworth.workflows.document import BROKEN
@@ -191,7 +191,7 @@ class Checking:
                 yield arm.at("log").fault(what, "leave out `stop_early`", key=True)
             if isinstance(arm.log, str) and arm.path("log").is_file():
                 try:
-                    read_log(arm.path("log"))
+                    runs_of(arm.path("log"))
                 except (RecordingFault, OSError) as why:
                     yield arm.at("log").fault(str(why))
 
