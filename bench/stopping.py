@@ -20,7 +20,8 @@ import msgspec
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.estimate import Estimate, Load
-from loopworth.comparisons.scores import Score, scorer
+from loopworth.comparisons.named_scores import scorer
+from loopworth.comparisons.scores import Score
 from loopworth.comparisons.stopping import Stopping
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trial import tried

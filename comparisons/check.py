@@ -11,8 +11,9 @@ from loopworth.comparisons.choice import chosen
 from loopworth.comparisons.fakes import uncallable
 from loopworth.comparisons.judge import Judge, of_rows
 from loopworth.comparisons.logged import runs_of
+from loopworth.comparisons.named_scores import JUDGE, NAMES, scorer
 from loopworth.comparisons.program import fitted, program_inputs
-from loopworth.comparisons.scores import JUDGE, NAMES, ScoreFault, Scorer, scorer
+from loopworth.comparisons.scores import ScoreFault, Scorer
 from loopworth.comparisons.spec import Arm, Comparison, Tasks, judge_form
 from loopworth.comparisons.tasks import RESERVED, Task, columns, lacking, table_of
 from loopworth.models.spec import ModelSpec

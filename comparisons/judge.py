@@ -17,7 +17,8 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from loopworth.comparisons.intervals import Interval, wilson
-from loopworth.comparisons.scores import LONGEST, Score, written
+from loopworth.comparisons.likeness import written
+from loopworth.comparisons.scores import LONGEST, Score
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects, Executor

@@ -8,31 +8,26 @@ user's own that fails, or takes too long, makes its row wrong, and the row's not
 from __future__ import annotations
 
 import inspect
-import json
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, Protocol
 
 import msgspec
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
 from loopworth.comparisons.dates import Order, date_in, names_a_day
 from loopworth.comparisons.json_paths import Within, counted, frozen, part, steps
+from loopworth.comparisons.likeness import parsed, same, shown, spelling, spells, written
 from loopworth.comparisons.numerals import Notation, Number, number_in
 from loopworth.comparisons.own_score import OwnScore, ScorerFailed
 from loopworth.comparisons.wording import Care, Wording
-from loopworth.runs.message import unfenced
 from loopworth.runs.usage import Value
-from loopworth.workflows.document import plain, spelled
-from loopworth.workflows.faults import nearest, suggestion
+from loopworth.workflows.document import plain
 from loopworth.workflows.python_name import PythonNameFault, load
 from loopworth.workflows.spec import seconds
-from loopworth.workflows.vocabulary import ours
 
-JUDGE = "judge"
-"""The score that a model gives; it is no pure function, and `comparisons.judge` makes it."""
 LONGEST = 1_000_000
 """The most characters of an answer or an expected value that are compared; more is wrong, and says so."""
 FAILED = "the score failed: "
@@ -263,17 +258,6 @@ class Set(Wording, Option, frozen=True):
 BULLET = re.compile(r"^\s*(?:[-*\u2022]|[0-9]{1,3}[.)])\s+")
 
 
-def spelling(value: Any) -> str:
-    """The way JSON writes a value, the same for equal ones: 1.0 as 1, keys in order."""
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{json.dumps(key)}:{spelling(value[key])}" for key in sorted(value)) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ",".join(map(spelling, value)) + "]"
-    if isinstance(value, float) and value.is_integer():
-        return str(spelled(value)) if hasattr(value, "text") else str(int(value))
-    return json.dumps(value, default=str) if not hasattr(value, "text") else str(spelled(value))
-
-
 class Date(Option, frozen=True):
     """The answer is the expected day, however it is written; see `dates.date_in`.
 
@@ -426,145 +410,6 @@ class Bounded(Value, frozen=True):
             return self.score.unfit(expected)
         except (RecursionError, ValueError):
             return "the expected value is too large or too deep to be compared"
-
-
-KINDS: dict[str, Callable[..., Scorer]] = {
-    "equals": Equals,
-    "contains": Contains,
-    "icontains": Icontains,
-    "regex": Regex,
-    "number": Numeric,
-    "date": Date,
-    "set": Set,
-    "json": Json,
-}
-NAMES: tuple[str, ...] = tuple(form + name for form in ("", "not-") for name in (*KINDS, "python"))
-
-
-def scorer(name: str, options: Mapping[str, Any] | str | None = None, base: Path | None = None) -> Bounded:
-    """The score of this name with these options; raises ScoreFault for an unknown name, option or value.
-
-    For `python` a text is the name of the function, whose file may stand in the folder `base`.
-    """
-    bare = name.removeprefix("not-")
-    if name not in NAMES:
-        raise ScoreFault(None, f"there is no score {name!r}", other_than(name))
-    score: Any
-    own: OwnScore | None = None
-    if bare == "python":
-        score = called(name, options or {}, base)
-        own = score.score
-    else:
-        score = configured(name, KINDS[bare], {} if options is None or isinstance(options, str) else options)
-    return Bounded(Not(score) if name.startswith("not-") else score, own)
-
-
-def other_than(name: str) -> str:
-    """What to write in place of a score that there is not: the one that was meant, or which there are."""
-    bare, words = name.removeprefix("not-"), (*KINDS, "python", JUDGE)
-    known = ours(bare, words)
-    near = name.replace(bare, known) if known is not None else nearest(name, (*NAMES, JUDGE))
-    instead = suggestion(name, words, "scores", near)
-    return instead if near else f"{instead}; `not-…` is the opposite of each but {JUDGE}"
-
-
-def schemas() -> dict[str, Any]:
-    """The JSON Schema of the options of each score, written from what reads them."""
-    found = {}
-    for name in NAMES:
-        kind = KINDS.get(bare := name.removeprefix("not-"), Python)
-        _, parts = msgspec.json.schema_components([kind])
-        [options] = parts.values()
-        keys = {key: several(part) for key, part in options["properties"].items()}
-        described = {**options, "properties": keys}
-        found[name] = described if bare in KINDS else {"anyOf": [{"type": "string"}, described]}
-    return found
-
-
-def several(part: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an option; where it takes several texts, one alone will do (`listed`)."""
-    return {"anyOf": [part, {"type": "string"}]} if part.get("type") == "array" else part
-
-
-def called(name: str, options: Mapping[str, Any] | str, base: Path | None) -> Own:
-    """The score that a user's function is."""
-    options = {"function": options} if isinstance(options, str) else options
-    if "function" not in options:
-        raise ScoreFault(None, f"{name!r} needs a function", f'{name}: "module:name", a file beside the YAML')
-    made: Python = configured(name, Python, options)
-    return made.loaded(base)
-
-
-def configured(name: str, kind: Callable[..., Any], options: Mapping[str, Any]) -> Any:
-    known = getattr(kind, "__struct_fields__", ())
-    for option in options:
-        if option not in known:
-            raise ScoreFault(
-                str(option), f"{name!r} has no option {option!r}", suggestion(str(option), known, "options")
-            )
-    values = {option: listed(kind, option, value) for option, value in plain(dict(options)).items()}
-    for option, value in values.items():
-        try:
-            msgspec.convert({**needed(kind, values), option: value}, kind)
-        except msgspec.ValidationError as error:
-            choices = get_args(get_type_hints(kind)[option])
-            raise ScoreFault(option, f"{option}: {cause(error)}", " or ".join(map(str, choices))) from None
-    return msgspec.convert(values, kind)
-
-
-def listed(kind: Callable[..., Any], option: str, value: Any) -> Any:
-    """One text where an option takes several is the only one."""
-    return [value] if isinstance(value, str) and get_type_hints(kind)[option] == tuple[str, ...] else value
-
-
-def needed(kind: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that a score cannot be made without."""
-    return {"function": values["function"]} if kind is Python else {}
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether two plain values are equal, where a truth value and a number never are."""
-    if isinstance(a, bool) or isinstance(b, bool):
-        return isinstance(a, bool) and isinstance(b, bool) and a == b
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
-    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return len(a) == len(b) and all(map(same, a, b))
-    return bool(a == b)
-
-
-def spells(text: str, value: Any) -> bool:
-    """Whether `text` is how JSON would write `value`; a number may be written with more digits than it needs.
-
-    But one whose own spelling has more digits than it needs (3.10 in a YAML file) is that spelling.
-    """
-    if (own := getattr(value, "text", None)) is not None and own != json.dumps(plain(value)):
-        return text.strip() == str(own)
-    try:
-        return same(json.loads(text.strip(), parse_constant=refused), value)
-    except ValueError:
-        return False
-
-
-def parsed(value: Any) -> Any:
-    """A text read as JSON; any other value as it is. Raises ValueError."""
-    return json.loads(unfenced(value), parse_constant=refused) if isinstance(value, str) else value
-
-
-def refused(constant: str) -> Any:
-    raise ValueError(f"{constant} is not JSON")
-
-
-def written(value: Any) -> str:
-    """A text as it is, a number as it was spelled, any other value as JSON writes it."""
-    value = spelled(value) if not isinstance(value, bool) else value
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def shown(value: Any) -> str:
-    """A value as a note shows it: on one line, and not at length."""
-    text = " ".join(repr(value[:200]).split()) if isinstance(value, str) else written(value)
-    return text if len(text) <= 80 else f"{text[:77]}…"
 
 
 @lru_cache(maxsize=512)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, GetJsonSchemaHandler
 
-from loopworth.comparisons.scores import JUDGE, NAMES, schemas
+from loopworth.comparisons.named_scores import JUDGE, NAMES, schemas
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.form import Builder, Form, Kind, Unset, Words
 from loopworth.workflows.spec import (

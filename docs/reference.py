@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 from pydantic_core import PydanticUndefined
 
-from loopworth.comparisons.scores import schemas
+from loopworth.comparisons.named_scores import schemas
 from loopworth.comparisons.spec import Arm, Comparison, Decide, Injected, Judge, Spend, Tasks
 from loopworth.comparisons.tasks import COLUMNS
 from loopworth.workflows import spec

@@ -7,7 +7,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from loopworth.comparisons.comparison import Comparison
-from loopworth.comparisons.scores import scorer
+from loopworth.comparisons.named_scores import scorer
 from loopworth.comparisons.tasks import Task
 from tests.comparisons.contenders import Says, arm, compared
 

@@ -15,10 +15,10 @@ from ruamel.yaml import YAML
 
 from loopworth.comparisons.export import to_json
 from loopworth.comparisons.intervals import wilson
+from loopworth.comparisons.named_scores import scorer
 from loopworth.comparisons.paired_test import mcnemar_exact, mcnemar_midp
 from loopworth.comparisons.report import report
 from loopworth.comparisons.result import Result
-from loopworth.comparisons.scores import scorer
 from loopworth.comparisons.table import render
 from loopworth.runs.effects import Effects
 from loopworth.runs.outcome import Failed, Outcome

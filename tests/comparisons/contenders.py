@@ -9,8 +9,8 @@ from typing import Any
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.execution import compare
+from loopworth.comparisons.named_scores import scorer
 from loopworth.comparisons.result import Result
-from loopworth.comparisons.scores import scorer
 from loopworth.comparisons.tasks import Task
 from loopworth.models import ModelSpec
 from loopworth.runs.budget import Limits

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from loopworth.comparisons.scores import FAILED, Bounded, Score, ScoreFault, scorer
+from loopworth.comparisons.named_scores import scorer
+from loopworth.comparisons.scores import FAILED, Bounded, Score, ScoreFault
 
 CHECKS = """
 import os, re, sys, time

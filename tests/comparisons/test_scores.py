@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.comparisons.scores import NAMES, ScoreFault, scorer
+from loopworth.comparisons.named_scores import NAMES, scorer
+from loopworth.comparisons.scores import ScoreFault
 from loopworth.workflows.document import Float
 
 PURE = [name for name in NAMES if "python" not in name]

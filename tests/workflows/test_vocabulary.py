@@ -4,7 +4,7 @@ from typing import Literal, get_args, get_origin
 
 import pytest
 
-from loopworth.comparisons.scores import JUDGE, KINDS
+from loopworth.comparisons.named_scores import JUDGE, KINDS
 from loopworth.comparisons.spec import Comparison, Decide
 from loopworth.workflows import spec
 from loopworth.workflows.document import parse
