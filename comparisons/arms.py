@@ -66,6 +66,13 @@ class Arm:
         return tuple(sorted({spec.name for spec in self.workflow.models.values()}))
 
     @property
+    def answering(self) -> tuple[str, ...]:
+        """Who answers in it: the models it may call, and a program of the user's own, or a log of one, which asks whom
+        it likes."""
+        own = (f"{self.name} ({self.workflow.shape})",) if self.foreign or self.log is not None else ()
+        return (*self.models, *own)
+
+    @property
     def most(self) -> tuple[float, float]:
         """The US dollars and the seconds that a run may take by its own caps; `inf` where there is none."""
         limits = self.workflow.limits

@@ -74,7 +74,7 @@ def decoded(text: bytes) -> Any:
 def foreign(path: Path, k: int, row: Any) -> Recording:
     """A run that was made elsewhere. How long it took must be said: it is compared, and no default would be true."""
     if fault := unfit(row):
-        raise RecordingFault(f"{path}:{k}: {fault}; a run of another tool is a line such as {ROW}")
+        raise RecordingFault(f"{path}:{k}: {fault}; a log is what `loopworth runs export` writes, or such lines: {ROW}")
     place = Told()
     try:
         came = told(row, place, "log")

@@ -528,12 +528,12 @@ def spared_words(spared: Spared) -> str:
 
 
 def words(result: Result) -> str:
-    """One sentence: n, which models, what was run."""
+    """One sentence: n, who answered, what was run."""
     comparison = result.comparison
-    models = sorted({model for arm in comparison.arms for model in arm.models})
+    answering = sorted({one for arm in comparison.arms for one in arm.answering})
     scored = [trial for trial in result.final if trial.exit not in APART]
     tasks = len({trial.task for trial in scored})
-    by = f" by {', '.join(models)}" if models else " without a model"
+    by = f" by {', '.join(answering)}" if answering else " without a model"
     again = f", {comparison.repeats} runs each" if comparison.repeats > 1 else ""
     return (
         f"{comparison.name}: {counted(len(comparison.arms), 'arm')} on n = {counted(tasks, 'task')}{again}, "

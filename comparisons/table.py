@@ -489,9 +489,9 @@ def controls_table(found: Report) -> Iterable[RenderableType]:
 
 
 def models(result: Result, one: ArmVerdict) -> str:
-    """The models that both arms used, put before what is said of them."""
-    used = [arm.models for arm in result.comparison.arms if arm.name in (one.arm, one.against)]
-    names = sorted({name for models in used for name in models})
+    """Who answered in both arms, put before what is said of them."""
+    both = [arm.answering for arm in result.comparison.arms if arm.name in (one.arm, one.against)]
+    names = sorted({name for answering in both for name in answering})
     return f"With {', '.join(names)}: " if names else "Without a model: "
 
 

@@ -108,6 +108,12 @@ def test_what_a_program_does_not_tell_is_unknown(tmp_path: pathlib.Path) -> None
     assert "unknown" in command("compare", path).stdout
 
 
+def test_a_program_is_named_as_who_answered(tmp_path: pathlib.Path) -> None:
+    """No report says `without a model` of what may well ask one."""
+    result = found(file(tmp_path, '{python: "app:later"}'))
+    assert "answered by theirs (python);" in str(result["words"])
+
+
 def test_what_a_program_tells_is_counted(tmp_path: pathlib.Path) -> None:
     """Tokens, dollars, model calls and tool calls are those it gives."""
     arm = theirs(found(file(tmp_path, '{python: "app:later"}')))
@@ -196,7 +202,7 @@ def test_runs_of_a_program_are_replayed_without_it(tmp_path: pathlib.Path) -> No
         ('{python: "app:needs"}', "needs 'other', which is no input"),
         ("{command: []}", "`command` is empty"),
         ("{log: september.jsonl}", "there is no file"),
-        ("{log: tasks.jsonl}", "is no recording"),
+        ("{log: tasks.jsonl}", "there is no `task`; a log is what `loopworth runs export` writes, or such lines: {"),
         ("{workflow: double.yaml, timeout: 3s}", "`timeout` belongs to"),
     ],
 )
