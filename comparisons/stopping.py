@@ -8,8 +8,7 @@ ended, so that a comparison that goes on, or is replayed, settles as it did.
 from __future__ import annotations
 
 import dataclasses
-from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from math import inf
 from statistics import fmean
@@ -18,130 +17,18 @@ import msgspec
 
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.evidence import Evidence
-from loopworth.comparisons.net_benefit import Price
+from loopworth.comparisons.failures_gate import Gate
+from loopworth.comparisons.pair_reading import Measure, Reading, measure
 from loopworth.comparisons.power import gain_gate
 from loopworth.comparisons.repeats import Alike
 from loopworth.comparisons.result import Result, Spared, known_costs, measured
 from loopworth.comparisons.schedule import Planned, rotated, units
 from loopworth.comparisons.sequential import GATE, Course, Running, Shut, split
 from loopworth.comparisons.trial import Trial
-from loopworth.comparisons.verdict import EARNS, Match, Measured, Verdict, decide, judge, less, paired, share
-from loopworth.runs.usage import Value
+from loopworth.comparisons.verdict import EARNS, Match, Measured, Verdict, decide, judge, paired, share
 
 DEARER = 3.0
 """How many times as much as the holder an arm must be expected to cost for a gate to pay."""
-
-
-class Measure(Value, frozen=True):
-    """One arm on one task: the share of its runs that were right (None: it cannot be judged), their mean cost, and the
-    latency of the first. `late`: an endpoint broke one of them; `final`: none of them will be made again."""
-
-    right: float | None
-    usd: float | None
-    seconds: float
-    late: bool
-    final: bool
-
-
-def measure(runs: Sequence[Trial]) -> Measure:
-    right = [run.right for run in runs if run.right is not None and not run.unscored]
-    usd = [run.usage.usd for run in runs if run.usage.usd is not None]
-    return Measure(
-        right=fmean(right) if len(right) == len(runs) else None,
-        usd=fmean(usd) if len(usd) == len(runs) else None,
-        seconds=min(runs, key=lambda run: run.repeat).latency,
-        late=any(run.attempt or run.exit == "provider_error" for run in runs),
-        final=all(run.attempt or run.exit != "provider_error" for run in runs),
-    )
-
-
-class Gate:
-    """What the holder leaves to be gained. Until it is passed, a dearer arm runs on the holder's failures alone."""
-
-    def __init__(self, tasks: Iterable[str], most: int) -> None:
-        self.most, self.unseen = most, set(tasks)
-        self.planned = len(self.unseen)
-        self.failed, self.unknown = set[str](), set[str]()
-        self.queue = deque[str]()
-        self.outcomes: dict[str, float | None] = {}
-        self.tried, self.gained, self.lost = 0, 0, 0
-
-    def holder(self, task: str, right: float | None) -> None:
-        self.unseen.discard(task)
-        self.unknown.discard(task)
-        if right is None:
-            self.unknown.add(task)
-        elif right < 1:
-            self.failed.add(task)
-            self.queue.append(task)
-            if task in self.outcomes:
-                self.count(self.outcomes[task], 1)
-
-    def arm(self, task: str, right: float | None) -> None:
-        if task in self.failed and task in self.outcomes:
-            self.count(self.outcomes[task], -1)
-        self.outcomes[task] = right
-        if task in self.failed:
-            self.count(right, 1)
-
-    def count(self, right: float | None, by: int) -> None:
-        """The arm's outcome on a task that the holder failed."""
-        self.tried += by
-        self.gained += by * (right == 1)
-        self.lost += by * (right == 0)
-
-    @property
-    def missing(self) -> int:
-        """Tasks without an outcome, which may have been gained."""
-        return len(self.unknown) + self.tried - self.gained - self.lost
-
-    @property
-    def shut(self) -> bool:
-        """Whether it is shown that too little is gained."""
-        return not self.unseen and len(self.unknown) + len(self.failed) - self.lost <= self.most
-
-    @property
-    def passed(self) -> bool:
-        """Whether it has nothing more to say, so that the arm runs on every task."""
-        return self.gained > self.most or (not self.unseen and self.tried == len(self.failed) and not self.shut)
-
-    def due(self, arm: str, started: Collection[Planned]) -> Planned | None:
-        """The next failure to run; none while there may be too few of them."""
-        while self.queue and Planned(arm, self.queue[0], 0) in started:
-            self.queue.popleft()
-        few = len(self.failed) <= self.most
-        return Planned(arm, self.queue[0], 0) if self.queue and not few else None
-
-
-class Reading:
-    """One arm against another: how far the two were read, and what that settled."""
-
-    def __init__(self, arm: str, holder: str, course: Course) -> None:
-        self.arm, self.holder, self.course = arm, holder, course
-        self.place, self.closed = 0, 0
-        self.late, self.read, self.dropped = list[int](), list[int](), list[int]()
-        self.looked: int | None = None
-        self.extra_usd: float | None = 0.0
-        self.seconds, self.tasks, self.any_right, self.tied = 0.0, 0, False, True
-        self.taken: bool | None = None
-
-    def add(self, arm: Measure, holder: Measure, price: Price | None) -> tuple[float, float | None] | None:
-        """The difference on one task, and what it costs more as a gain of accuracy, where that has a `price` and is
-        known; None where one of the two arms cannot be judged."""
-        if arm.right is None or holder.right is None:
-            return None
-        self.tasks += 1
-        self.any_right = self.any_right or arm.right > 0 or holder.right > 0
-        self.tied = self.tied and arm.right == holder.right
-        seconds, usd = arm.seconds - holder.seconds, less(arm.usd, holder.usd)
-        self.seconds += seconds
-        self.extra_usd = None if self.extra_usd is None or usd is None else self.extra_usd + usd
-        return arm.right - holder.right, None if price is None else price.gain(usd, seconds)
-
-    @property
-    def cheaper(self) -> bool:
-        """Whether the arm was cheaper and faster so far, and so may earn its place without a gain."""
-        return self.extra_usd is not None and self.extra_usd < 0 and self.seconds < 0
 
 
 class Stopping:
