@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, pairwise
-from math import floor, isfinite, log10
+from math import ceil, exp, floor, isfinite, log, log10
 from typing import Any, TypeAlias
 
 import altair as alt
@@ -19,7 +19,7 @@ from rich.cells import cell_len, set_cell_size
 
 from loopworth.comparisons.pages.disagreements import final
 from loopworth.comparisons.pages.tables import Found, first_levels
-from loopworth.comparisons.quantiles import quantile
+from loopworth.comparisons.sentences import counted, percent
 from loopworth.comparisons.table import shown
 
 Rows: TypeAlias = list[dict[str, Any]]
@@ -32,6 +32,12 @@ COLOURS = [
 """At least 3 : 1 against white and against the dark page."""
 WIDTH = 520
 MOST_TICKS = 12
+FAR = 20
+"""How many times the least the most is where an axis is logarithmic, which has no place for 0."""
+CLOSE, BESIDE = 1 / 40, 1 / 60
+"""Shares of an axis: levels are told apart from so far on; an arm stands at most so far beside the next at a level."""
+EXACT = ".12~g"
+"""How a number of the tasks is written: as it is."""
 LEAST_SECONDS = 1e-4
 """The least latency that is told apart from none, as in every table."""
 TICKS = 8
@@ -145,11 +151,14 @@ def names(field: str, rows: Rows) -> alt.Y:
 # -- the charts -------------------------------------------------------------------------------------------------------
 
 
-NO_GAIN = "no gain"
+NO_GAIN, OWN_GAIN = "no gain", "min_gain, of each pair"
+UPRIGHT = "M0,-0.5L0,0.5"
+"""A short line from top to bottom, as a shape."""
 
 
 def forest(found: Found) -> Any:
-    """The paired differences with their intervals, beside no gain (solid) and the smallest worth having (dashed)."""
+    """The paired differences with their intervals, beside no gain (solid) and the smallest worth having (dashed), which
+    each pair has its own of where it follows from prices."""
     rows = [
         {
             "pair": f"{named(one['arm'], found)}\nagainst {named(one['against'], found)}",
@@ -157,23 +166,29 @@ def forest(found: Found) -> Any:
             "gain": one["difference"],
             "low": one["interval"][0],
             "high": one["interval"][1],
+            "least": one["min_gain"],
         }
         for one in found["differences"]
         if one["difference"] is not None and one["interval"] is not None
     ]
     if not rows:
         return None
-    least = found["differences"][0]["min_gain"]
-    marks = [{"at": 0.0, "what": NO_GAIN}, *([] if least is None else [{"at": least, "what": f"min_gain {least:.3g}"}])]
-    said = [mark["what"] for mark in marks]
+    own = [{"pair": row["pair"], "at": row["least"], "what": OWN_GAIN} for row in rows if row["least"] is not None]
+    least = {mark["at"] for mark in own}
+    of_all = [{"at": at, "what": f"min_gain {at:.3g}"} for at in least] if len(least) == 1 else []
+    marks = [{"at": 0.0, "what": NO_GAIN}, *of_all]
+    said = [*(mark["what"] for mark in marks), *([OWN_GAIN] if len(least) > 1 else [])]
     dash = alt.StrokeDash("what:N", title=None, scale=alt.Scale(domain=said, range=[[1, 0], [5, 4]][: len(said)]))
     lines = alt.Chart(data(marks)).mark_rule(color=INK, opacity=0.6).encode(x="at:Q", strokeDash=dash)
     base = alt.Chart(data(rows)).encode(y=names("pair", rows), color=colour(found, rows).legend(None))
+    title = f"gain (share of tasks), with its {percent(found['differences'][0]['error'])} interval"
     span = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("low:Q", title="gain (share of tasks)", axis=alt.Axis(tickCount=TICKS)), x2="high:Q"
+        x=alt.X("low:Q", title=title, axis=alt.Axis(tickCount=TICKS)), x2="high:Q"
     )
     point = base.mark_point(filled=True, size=70, opacity=1).encode(x="gain:Q")
-    return (lines + span + point).properties(width=WIDTH, height=alt.Step(40))
+    mark = alt.Chart(data(own)).mark_point(shape=UPRIGHT, size=1200, color=INK, opacity=0.6, strokeWidth=1)
+    each = [mark.encode(x="at:Q", y=names("pair", rows), strokeDash=dash)] if len(least) > 1 else []
+    return alt.layer(lines, *each, span, point).properties(width=WIDTH, height=alt.Step(40))
 
 
 def spend(found: Found) -> tuple[str, str]:
@@ -186,22 +201,29 @@ def spend(found: Found) -> tuple[str, str]:
 
 
 def accuracy_and_cost(found: Found) -> Any:
-    """Accuracy with its interval against cost; filled are those of the Pareto set."""
+    """Accuracy with its interval against cost; filled are those of the Pareto set. Without one there is no chart."""
     what, title = spend(found)
     best = {one["arm"] for one in found["pareto"] if not one["dominated_by"]}
+    shown = [arm for arm in found["arms"] if arm["accuracy"]["interval"] is not None and found["pareto"]]
     rows = [
         {"arm": named(arm["arm"], found), "cost": cost, **share(arm["accuracy"]), "best": arm["arm"] in best}
-        for arm in found["arms"]
+        for arm in shown
         if (cost := arm["latency"]["p50"] if what == "latency" else arm[what]["mean"]) is not None
-        and arm["accuracy"]["interval"] is not None
     ]
     if not rows:
         return None
     if what == "latency" and max(row["cost"] for row in rows) < 1:
         rows = [{**row, "cost": 1000 * max(row["cost"], LEAST_SECONDS)} for row in rows]
         title = f"milli{title}"
-    axis = alt.Axis(tickCount=TICKS, format="~g" if what != "tokens" else ",d")
-    x = alt.X("cost:Q", title=title, scale=alt.Scale(zero=True, nice=True), axis=axis)
+    if len(rows) < len(shown):
+        title += f", unknown of {counted(len(shown) - len(rows), 'arm')}"
+    axis, scale = alt.Axis(tickCount=TICKS), alt.Scale(zero=True, nice=True)
+    low, high = (end(row["cost"] for row in rows) for end in (min, max))
+    if high > FAR * low > 0:
+        axis, scale = alt.Axis(values=decades(low, high)), alt.Scale(type="log", padding=20, nice=False)
+        title += " (log scale)"
+    axis.format = ",d" if what == "tokens" else "~g"
+    x = alt.X("cost:Q", title=title, scale=scale, axis=axis)
     base = alt.Chart(data(rows)).encode(x=x, color=colour(found, rows))
     span = base.mark_rule(strokeWidth=2, opacity=0.7).encode(y=share_axis("low:Q"), y2="high:Q")
     fill = alt.condition("datum.best", colour(found, rows), alt.value("transparent"))
@@ -215,7 +237,8 @@ def share(accuracy: Found) -> dict[str, float]:
 
 
 def share_axis(field: str) -> alt.Y:
-    return alt.Y(field, title="right", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    title, scale = "right, with its 95 % interval", alt.Scale(domain=[0, 1])
+    return alt.Y(field, title=title, scale=scale, axis=alt.Axis(format="%"))
 
 
 def decay(found: Found) -> Any:
@@ -230,12 +253,15 @@ def decay(found: Found) -> Any:
     if len({row["level"] for row in rows}) < 2:
         return None
     numbers = all(isinstance(row["level"], float) for row in rows)
-    at: list[Any] = sorted({row["level"] for row in rows}) if numbers else []
-    axis = alt.Axis(values=at) if 0 < len(at) <= MOST_TICKS else alt.Axis() if numbers else words(rows)
-    rows = aside(rows, found) if numbers else rows
     title = cut(found["group_by"])
-    x = alt.X("level", type="quantitative" if numbers else "ordinal", title=title, sort=None, axis=axis)
-    x = x.scale(zero=False, padding=20) if numbers else x
+    x = alt.X("level:O", title=title, sort=None, axis=None if numbers else words(rows))
+    if numbers:
+        at = sorted({float(row["level"]) for row in rows})
+        wide = logarithmic(at)
+        axis = alt.Axis(format=EXACT, values=at if len(at) <= MOST_TICKS else alt.Undefined)
+        scale = alt.Scale(type="log" if wide else "linear", zero=False, nice=not wide, padding=20)
+        x = alt.X("level:Q", title=f"{title} (log scale)" if wide else title, axis=axis, scale=scale)
+        rows = aside(rows, found, at, wide)
     base = alt.Chart(data(rows)).encode(x=x, color=colour(found, rows))
     offset = alt.Undefined if numbers else alt.XOffset("arm:N")
     span = base.mark_rule(strokeWidth=2, opacity=0.6).encode(y=share_axis("low:Q"), y2="high:Q", xOffset=offset)
@@ -252,13 +278,24 @@ def words(rows: Rows) -> alt.Axis:
     return alt.Axis(labelAngle=-40, minExtent=max(map(width, every)) * 0.7 + 10)
 
 
-def aside(rows: Rows, found: Found) -> Rows:
+def logarithmic(at: Sequence[float]) -> bool:
+    """Whether numbers that a line would put into one place are better told apart by their logarithms."""
+    return at[0] > 0 and closest(at) < CLOSE and closest([log(one) for one in at]) > closest(at)
+
+
+def closest(at: Sequence[float]) -> float:
+    """How far apart the closest two of some places are, as a share of what all of them span."""
+    return min(high - low for low, high in pairwise(at)) / (at[-1] - at[0])
+
+
+def aside(rows: Rows, found: Found, at: Sequence[float], wide: bool) -> Rows:
     """The arms a little beside one another at each level, so that none covers another."""
-    levels = sorted({row["level"] for row in rows})
-    apart = min(high - low for low, high in pairwise(levels)) * 0.05
     names = [named(arm["arm"], found) for arm in found["arms"]]
-    middle = (len(names) - 1) / 2
-    return [{**row, "level": row["level"] + apart * (names.index(row["arm"]) - middle)} for row in rows]
+    places = [log(one) for one in at] if wide else at
+    apart = (places[-1] - places[0]) * min(BESIDE, 0.6 * closest(places) / len(names))
+    aside = {name: apart * (k - (len(names) - 1) / 2) for k, name in enumerate(names)}
+    moved = (row["level"] * exp(aside[row["arm"]]) if wide else row["level"] + aside[row["arm"]] for row in rows)
+    return [{**row, "level": level} for row, level in zip(rows, moved, strict=True)]
 
 
 def levels(texts: Sequence[str]) -> Mapping[str, float | str]:
@@ -324,7 +361,8 @@ def whole(first: int, last: int) -> list[int]:
     return list(range(first, last + 1, next(step for step in steps if step * TICKS >= last - first)))
 
 
-SHARES = [k / 100 for k in range(101)]
+MOST_STEPS = 100
+"""Steps of a distribution that a chart shows."""
 
 
 def latencies(found: Found) -> Any:
@@ -336,7 +374,7 @@ def latencies(found: Found) -> Any:
     unit, times = ("seconds", 1) if most >= 1 else ("milliseconds", 1000)
     rows = [{**row, "time": row["seconds"] * times} for row in rows]
     x = alt.X("time:Q", title=unit, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=TICKS))
-    if most > 20 * least:
+    if most > FAR * least:
         scale = alt.Scale(type="log", domain=[least * times, most * times], nice=False)
         axis = alt.Axis(values=decades(least * times, most * times), format="~g")
         x = alt.X("time:Q", title=f"{unit} (log scale)", scale=scale, axis=axis)
@@ -360,5 +398,7 @@ def spread(found: Found) -> Iterator[dict[str, Any]]:
             seconds[trial["arm"]].append(max(trial["latency"], LEAST_SECONDS))
     for arm, some in seconds.items():
         some.sort()
-        for at in SHARES if some else ():
-            yield {"arm": named(arm, found), "share": at, "seconds": quantile(some, at)}
+        steps = min(len(some), MOST_STEPS)
+        came = [0, *(ceil(k * len(some) / steps) for k in range(1, steps + 1))] if some else []
+        for runs in came:
+            yield {"arm": named(arm, found), "share": runs / len(some), "seconds": some[max(runs - 1, 0)]}

@@ -149,6 +149,93 @@ def test_a_time_axis_tells_what_it_spans(found: dict[str, Any], seconds: Any, ti
     assert ("log scale" in made) == (seconds[0] != seconds[1])
 
 
+def values(drawn: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a chart, or of one of its layers."""
+    rows: list[dict[str, Any]] = drawn["data"]["values"]
+    return rows
+
+
+def told_costs(found: dict[str, Any], *usd: float | None) -> dict[str, Any]:
+    """The comparison with arms that are billed, and cost so much a run."""
+    two = zip(found["arms"], usd, strict=True)
+    return found | {"arms": [arm | {"billed": True, "usd": arm["usd"] | {"mean": one}} for arm, one in two]}
+
+
+@pytest.mark.parametrize(
+    ("levels", "ticks", "wide"),
+    [
+        (["0.001", "0.1", "1", "1000"], ["0.001", "0.1", "1", "1000"], True),
+        (["1", "2", "4", "8"], ["1", "2", "4", "8"], False),
+        (["2023", "2024", "2025", "2026"], ["2023", "2024", "2025", "2026"], False),
+        (["20240101", "20240102", "20240103", "20240105"], ["20240101", "20240102", "20240103", "20240105"], False),
+    ],
+)
+def test_a_level_is_named_as_the_tasks_name_it(
+    found: dict[str, Any], levels: list[str], ticks: list[str], wide: bool
+) -> None:
+    """It is not rounded, and has a place of its own, however far apart the levels are."""
+    named = [one | {"level": levels[int(one["level"]) - 1]} for one in found["levels"]]
+    made = svg(charts(found | {"levels": named})["levels"])
+    assert ticks in axes(made)
+    assert ("log scale" in made) == wide
+
+
+def test_the_arms_at_a_level_are_told_apart_and_stand_at_it(found: dict[str, Any]) -> None:
+    """However many they are: each is nearer to its own level than to the next."""
+    arms = [found["arms"][0] | {"arm": f"a{k}"} for k in range(6)]
+    levels = [one | {"arm": arm["arm"]} for one in found["levels"][::2] for arm in arms]
+    only = found | {"arms": arms, "levels": levels, "differences": [], "ends": [], "steps": [], "trials": []}
+    placed = values(charts(only)["levels"].to_dict())
+    assert len({one["level"] for one in placed}) == len(placed) == 24
+    assert [round(one["level"]) for one in placed] == [k for k in (1, 2, 3, 4) for _ in arms]
+
+
+def test_costs_far_apart_are_told_apart(found: dict[str, Any]) -> None:
+    """The pipeline's is not all the same as nothing beside the agent's."""
+    far, near = (svg(charts(told_costs(found, *usd))["pareto"]) for usd in ((0.0001, 0.1), (0.04, 0.1)))
+    assert ["0.0001", "0.0002", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1"] in axes(far)
+    assert ("log scale" in far, "log scale" in near) == (True, False)
+
+
+def test_an_arm_of_unknown_cost_is_told_of(found: dict[str, Any]) -> None:
+    """Also where the chart stands alone."""
+    assert "US dollars per run, unknown of 1 arm<" in svg(charts(told_costs(found, 0.1, None))["pareto"])
+
+
+def test_without_a_pareto_set_no_arm_is_said_to_be_beaten(found: dict[str, Any]) -> None:
+    """A single arm has none, nor a comparison that stopped early."""
+    assert "pareto" not in charts(found | {"pareto": []})
+
+
+def test_a_chart_says_which_interval_it_shows(drawn: dict[str, Any]) -> None:
+    """It is forwarded without its page."""
+    assert "gain (share of tasks), with its 90 % interval" in svg(drawn["differences"])
+    for name in ("pareto", "levels"):
+        assert "right, with its 95 % interval" in svg(drawn[name])
+
+
+def test_a_smallest_gain_that_follows_from_prices_is_each_pairs_own(found: dict[str, Any]) -> None:
+    """One line for all would be that of the first."""
+    [pair] = found["differences"]
+    least = {"a": 0.035, "b": 0.32}
+    two = [pair | {"arm": arm, "min_gain": gain} for arm, gain in least.items()]
+    arms = [found["arms"][0], *(found["arms"][1] | {"arm": arm} for arm in least)]
+    only = found | {"arms": arms, "differences": two, "levels": [], "ends": [], "steps": [], "trials": []}
+    every, each, *_ = charts(only)["differences"].to_dict()["layer"]
+    assert [one["what"] for one in values(every)] == ["no gain"]
+    assert [(one["pair"][0], one["at"]) for one in values(each)] == list(least.items())
+
+
+@pytest.mark.parametrize(("n", "most"), [(1, 2), (3, 4), (250, 101)])
+def test_the_share_of_runs_that_took_so_long_is_that_of_the_runs(found: dict[str, Any], n: int, most: int) -> None:
+    """Nothing is made up between two runs, however few they are; of many not every one is a step."""
+    trial = found["trials"][0] | {"right": True}
+    trials = [trial | {"task": str(k), "latency": float(k)} for k in range(1, n + 1)]
+    placed = values(charts(found | {"trials": trials})["latency"].to_dict())
+    assert all(one["share"] == one["seconds"] / n for one in placed[1:])
+    assert (placed[0]["share"], placed[-1]["share"], len(placed)) == (0, 1, most)
+
+
 def luminance(colour: str) -> float:
     parts = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
     red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
@@ -176,6 +263,7 @@ def test_what_is_unknown_has_no_chart(found: dict[str, Any]) -> None:
     """An arm without a figure is left out, and a chart without an arm."""
     empty = found | {"differences": [], "levels": [], "ends": [], "steps": [], "trials": []}
     assert list(charts(empty)) == ["pareto"]
+    assert charts(empty | {"pareto": []}) == {}
     arms = [arm | {"accuracy": arm["accuracy"] | {"interval": None}} for arm in found["arms"]]
     assert charts(empty | {"arms": arms}) == {}
 
