@@ -7,11 +7,13 @@ import io
 import re
 from typing import Any
 
+import pytest
 from rich.console import Console
+from rich.text import Text
 
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.spending import Batching, Seen
-from loopworth.comparisons.table import batching_words, render, seen_words, shown
+from loopworth.comparisons.table import batching_words, render, seen_words, shown, table
 from loopworth.models import ModelSpec
 from loopworth.runs.usage import Usage
 from loopworth.workflows.templates import expression
@@ -53,6 +55,34 @@ def test_the_table_has_every_figure_for_every_arm() -> None:
     assert found["cost"] == "not billed | $0.001"
     assert found["ended"] == "success 4 | success 4"
     assert {"latency p50", "latency p95", "shape"} <= set(found)
+
+
+@pytest.mark.parametrize("width", [200, 80, 72, 70])
+def test_no_figure_is_cut_as_long_as_there_is_room(width: int) -> None:
+    """Headers break first, and columns move together: a line never ends amid a number or a name."""
+    made = table("hops", "arm", "right", "model calls", "tool calls", "tokens", "cost", left=2)
+    rows = [["3", "pipeline", "28/28 100 %", "0", "5", "0", "not billed"]] * 2
+    rows += [["4", "langgraph", "13/16 81 %", "2.81", "1.81", "123,584", "$0.001813"]]
+    for row in rows:
+        made.add_row(*map(Text, row))
+    console = Console(file=io.StringIO(), width=width)
+    console.print(made)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert {word for row in rows for cell in row for word in cell.split()} <= set(text.split())
+    assert [re.split(r"\s{2,}", line.strip()) for line in text.splitlines() if "langgraph" in line] == rows[2:]
+    assert max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [40, 12])
+def test_what_has_no_room_is_broken_and_not_lost(width: int) -> None:
+    """Every sign of a cell stands there, however narrow the terminal is."""
+    made = table("arm", "right", "cost")
+    made.add_row(Text("langgraph_with_a_long_name"), Text("13/16 81 %"), Text("$0.001813"))
+    made.columns[1].no_wrap = True
+    console = Console(file=io.StringIO(), width=width)
+    console.print(made)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert sorted("langgraph_with_a_long_name13/1681%$0.001813armrightcost") == sorted(re.sub(r"[\s─]", "", text))
 
 
 def test_one_of_a_thing_is_not_several() -> None:
