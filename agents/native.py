@@ -12,8 +12,8 @@ from loopworth.agents.proof import INSTEAD
 from loopworth.agents.speech import Read, empty
 from loopworth.agents.submit import SUBMIT, Answer, Output, Submit, Unreadable
 from loopworth.runs.message import Message, Reply, ToolCall
-from loopworth.runs.observation import Observation
-from loopworth.runs.outcome import RAN, Stop
+from loopworth.runs.observation import RAN, Observation
+from loopworth.runs.outcome import Stop
 from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.tools.tool import Tool
 

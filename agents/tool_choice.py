@@ -9,8 +9,7 @@ import msgspec
 from loopworth.agents.calling import Told
 from loopworth.agents.speech import Read
 from loopworth.agents.submit import SUBMIT, Answer, Unreadable
-from loopworth.runs.observation import Observation
-from loopworth.runs.outcome import RAN
+from loopworth.runs.observation import RAN, Observation
 
 Rule: TypeAlias = Literal["auto", "required", "required_first"]
 FIRST = "Call one of the tools before you give the answer."

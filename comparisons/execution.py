@@ -7,7 +7,6 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import aclosing, suppress
-from datetime import UTC, datetime
 
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.control_phase import Phase, carried, wanted
@@ -28,6 +27,7 @@ from loopworth.comparisons.stopping import Stopping
 from loopworth.comparisons.trial import Trial, tried
 from loopworth.models import open_model
 from loopworth.runs.outcome import Outcome
+from loopworth.runs.wall_clock import moment
 
 GRACE = 1.0
 """Seconds that runs in flight get to end when a comparison is cut short."""
@@ -72,7 +72,7 @@ class Execution:
         self.done = dict.fromkeys(self.arms, 0)
         self.outlay = Outlay()
         self.stopped, self.endpoint_failed, self.over = "", False, False
-        self.began = datetime.now(UTC)
+        self.began = moment()
         self.stage: Stage = "preparing"
 
     # -- before and after the clocks ----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from loopworth.comparisons.trace import Trace, traced
 from loopworth.comparisons.trial import Left, Trial, figures, left_by, tried
 from loopworth.runs import kept
 from loopworth.runs.journal import MemoryJournal, Record
-from loopworth.runs.kept import Kept, now
+from loopworth.runs.kept import Kept
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Diverged, Outcome
 from loopworth.runs.recording import Recording
@@ -32,6 +32,7 @@ from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.stored_journal import StoredJournal
 from loopworth.runs.usage import Usage
+from loopworth.runs.wall_clock import now
 from loopworth.runs.world import World
 from loopworth.workflows import origin
 from loopworth.workflows.activation import activate

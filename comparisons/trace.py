@@ -7,7 +7,8 @@ from itertools import islice
 from typing import Any
 
 from loopworth.runs.events import ModelCalled, ToolCalled
-from loopworth.runs.outcome import RAN, Outcome
+from loopworth.runs.observation import RAN
+from loopworth.runs.outcome import Outcome
 from loopworth.runs.usage import Usage, Value
 
 MOST_VALUES, DEEPEST = 200, 20

@@ -20,11 +20,12 @@ from loopworth.runs.approvals import Approval, Came
 from loopworth.runs.effects import Executor
 from loopworth.runs.hearing import Listener
 from loopworth.runs.journal import Journal, MemoryJournal
-from loopworth.runs.kept import Kept, now
+from loopworth.runs.kept import Kept
 from loopworth.runs.outcome import Diverged, Outcome, Said
 from loopworth.runs.recording import Recording
 from loopworth.runs.replay import Replayed, departed
 from loopworth.runs.store import Store, new_id
+from loopworth.runs.wall_clock import now
 from loopworth.runs.world import Ask, Decision, Live
 from loopworth.workflows import compile as building
 from loopworth.workflows import durable, origin

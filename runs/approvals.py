@@ -10,7 +10,7 @@ the run's journal as soon as it is made: the next activation finds it there.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -25,7 +25,8 @@ from loopworth.runs.secrets import hide
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
 from loopworth.runs.usage import Value
-from loopworth.runs.world import Decision, Question, decision_of, example, no_decision, short
+from loopworth.runs.wall_clock import moment, stamp
+from loopworth.runs.world import Decision, Question, decision_of, example, lapsed, no_decision, short
 
 ASK = f"""
 insert into approval(run, id, n, hash, tool, question, state, asked, expires, epoch)
@@ -136,15 +137,6 @@ class Refused(Exception):
 
 
 Came: TypeAlias = Decided | Already
-
-
-def moment() -> datetime:
-    """The time by the clock on the wall, UTC."""
-    return datetime.now(UTC)
-
-
-def stamp(time: datetime) -> str:
-    return time.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
 # -- asked -------------------------------------------------------------------------------------------------------------
@@ -319,12 +311,6 @@ def expired(approval: Approval, now: datetime) -> bool:
     return approval.expires is not None and datetime.fromisoformat(approval.expires) <= now
 
 
-def expiry(approval: Approval) -> Decision:
-    """What nobody's decision comes to."""
-    note = f"nobody decided within {approval.question.timeout:g} s"
-    return Decision(approval.question.on_timeout, "timeout", note=note)
-
-
 def expire(store: Store, now: datetime | None = None, run: str | None = None) -> list[Approval]:
     """Decide what has expired as its author said, in one run or in all of them."""
     now = now or moment()
@@ -336,7 +322,7 @@ def expire(store: Store, now: datetime | None = None, run: str | None = None) ->
 
 def run_out(db: Database, approval: Approval) -> Came:
     """Decide a question as its author said, when its time was over."""
-    return enter(db, approval, expiry(approval), approval.expires or "")
+    return enter(db, approval, lapsed(approval.question), approval.expires or "")
 
 
 def ready(shelf: Shelf) -> list[str]:

@@ -169,11 +169,14 @@ class Budget:
         self.usd += hold.usd if usage.usd is None else usage.usd
 
     def failed(self, tool: str, allowed: int | None) -> None:
-        """Count a failure of `tool`; the run's own budget is hit when it has failed `allowed` times."""
+        """Count a failure of `tool` in the chain; the run's own budget is hit when it has failed `allowed` times."""
         for link in self.chain():
-            link.failures[tool] = failures = link.failures.get(tool, 0) + 1
-            if link.above is None and allowed is not None and failures >= allowed:
-                link.hit, link.failing = "tool_failures", tool
+            link.count(tool, allowed)
+
+    def count(self, tool: str, allowed: int | None) -> None:
+        self.failures[tool] = failures = self.failures.get(tool, 0) + 1
+        if self.above is None and allowed is not None and failures >= allowed:
+            self.hit, self.failing = "tool_failures", tool
 
     def pause(self, seconds: float) -> None:
         """Take a wait for a person out of the time of the whole chain."""
@@ -197,10 +200,7 @@ class Budget:
                 self.tool_calls += 1
                 seen = observation_of(record.body)
                 if seen.status in FAILED:
-                    self.failures[seen.tool] = failures = self.failures.get(seen.tool, 0) + 1
-                    most = allowed.get(seen.tool)
-                    if self.above is None and most is not None and failures >= most:
-                        self.hit, self.failing = "tool_failures", seen.tool
+                    self.count(seen.tool, allowed.get(seen.tool))
 
     def deadline(self, again: float | None = None) -> tuple[float, Budget] | None:
         """When the first `time` limit of the chain ends, on the run's clock, and whose it is.

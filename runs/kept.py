@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 import msgspec
@@ -68,11 +67,6 @@ class Query(Value, frozen=True):
     since: str | None = None
     kinds: tuple[Kind, ...] = ("run", "comparison")
     most: int | None = None
-
-
-def now() -> str:
-    """The time by the clock on the wall, UTC (ISO 8601)."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 usage_of = msgspec.json.Decoder(Usage).decode

@@ -23,6 +23,10 @@ FAILED: tuple[Status, ...] = ("tool_error", "timed_out")
 """The statuses that count as a failure of the tool itself (`max_failures`)."""
 
 
+RAN: tuple[Status, ...] = ("ok", "tool_error", "timed_out", "uncertain", "cancelled")
+"""The statuses of a call that reached its tool, or may have."""
+
+
 class Observation(Value, frozen=True):
     """The one answer to a tool call: exactly one exists for every call id.
 

@@ -7,13 +7,14 @@ cannot be known from here it is none. The next activation takes it over as it do
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from loopworth.runs.database import StoreFault
 from loopworth.runs.rows import value
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.usage import Value
+from loopworth.runs.wall_clock import moment
 
 MOST = 3
 """Activations in a row that may leave nothing new."""
@@ -62,7 +63,7 @@ class Orphan(Value, frozen=True):
 
 def orphans(shelf: Shelf, now: datetime | None = None) -> list[Orphan]:
     """The runs that nobody goes on with although they are under way, the least hopeless first. Raises StoreFault."""
-    soon = (now or datetime.now(UTC)) - ENTERED
+    soon = (now or moment()) - ENTERED
     found = []
     for run, name, began, epoch, source, done in shelf.select(UNDER_WAY):
         made_of = durable(source)

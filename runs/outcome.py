@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from loopworth.runs.events import AnyEvent, ModelCalled, RouteTaken, Spoke, ToolCalled
 from loopworth.runs.message import Message
-from loopworth.runs.observation import Observation
+from loopworth.runs.observation import RAN, Observation
 from loopworth.runs.usage import Usage, Value
 
 Exit = Literal[
@@ -173,9 +173,6 @@ class Outcome(Value, frozen=True):
     def latency(self) -> float:
         """Seconds the run took, without the spans in which all it did was queue or sleep off a rate limit."""
         return max(0.0, self.seconds - idle(self.events))
-
-
-RAN = ("ok", "tool_error", "timed_out", "uncertain", "cancelled")
 
 
 def idle(events: Iterable[AnyEvent]) -> float:

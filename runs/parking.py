@@ -11,6 +11,7 @@ from loopworth.runs import approvals
 from loopworth.runs.outcome import Waiting
 from loopworth.runs.store import Store
 from loopworth.runs.stored_journal import StoredJournal
+from loopworth.runs.wall_clock import moment
 from loopworth.runs.world import Decision, Live, Question
 
 
@@ -25,7 +26,7 @@ class Parking(Live):
         models: Mapping[str, Any],
         store: Store,
         journal: StoredJournal,
-        now: Callable[[], datetime] = approvals.moment,
+        now: Callable[[], datetime] = moment,
         **live: Any,
     ) -> None:
         super().__init__(models, **live)

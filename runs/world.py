@@ -48,6 +48,11 @@ class Decision(Value, frozen=True):
     note: str = ""
 
 
+def lapsed(question: Question) -> Decision:
+    """What a question comes to that nobody decided in its time: what its author said."""
+    return Decision(question.on_timeout, "timeout", note=f"nobody decided within {question.timeout:g} s")
+
+
 def no_decision(question: Question, said: Any) -> str:
     """Why this decides nothing of the question; "" for a `Decision` for one of the choices that are offered.
 
@@ -204,8 +209,7 @@ class Live:
         except TimeoutError:
             if not wait.expired():
                 raise
-            note = f"nobody decided within {question.timeout:g} s"
-            return Decision(question.on_timeout, "timeout", note=note)
+            return lapsed(question)
 
     async def sleep(self, seconds: float) -> None:
         await self._sleep(seconds)

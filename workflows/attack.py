@@ -20,13 +20,13 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from loopworth.runs import approvals
 from loopworth.runs.approvals import Already, Approval, Decided, Refused
 from loopworth.runs.journal import Record, body
 from loopworth.runs.outcome import Diverged
 from loopworth.runs.store import Store
 from loopworth.runs.stored_journal import StoredJournal
 from loopworth.runs.usage import Value
+from loopworth.runs.wall_clock import moment
 from loopworth.runs.world import CHOICES, Decision
 from loopworth.workflows import durable
 from loopworth.workflows.faults import suggestion
@@ -73,9 +73,7 @@ def claim(holds: bool, otherwise: str) -> None:
 # -- what every attack does --------------------------------------------------------------------------------------------
 
 
-def parked(
-    stage: Stage, *turns: Any, wall: Callable[[], datetime] = approvals.moment, **how: Any
-) -> tuple[Run, Approval]:
+def parked(stage: Stage, *turns: Any, wall: Callable[[], datetime] = moment, **how: Any) -> tuple[Run, Approval]:
     """A run that waits at its first call, and the question; nothing was called for it."""
     run = stage.begin(*(turns or (stage.calls[0],)), **how)
     outcome = run.go_on(wall)
@@ -421,7 +419,7 @@ def again(stage: Stage, hostile: Sequence[Any]) -> None:
 
 def expiry(stage: Stage) -> str:
     """When nobody decides in time, what the author said is decided, once, and a late approval changes nothing."""
-    begun = approvals.moment()
+    begun = moment()
     run, one = parked(stage, wall=lambda: begun)
     timeout, said = one.question.timeout, one.question.on_timeout
     if timeout is None:

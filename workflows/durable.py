@@ -20,13 +20,14 @@ from loopworth.runs import approvals
 from loopworth.runs.approvals import Approval
 from loopworth.runs.database import InUse, StoreFault
 from loopworth.runs.journal import Record, encode
-from loopworth.runs.kept import Kept, now
+from loopworth.runs.kept import Kept
 from loopworth.runs.orphans import Orphan, orphans
 from loopworth.runs.outcome import Diverged, Outcome
 from loopworth.runs.parking import Parking
 from loopworth.runs.secrets import hide
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.usage import Value
+from loopworth.runs.wall_clock import moment, now
 from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
@@ -72,7 +73,7 @@ async def go_on(
     id: str,
     compiled: Compiled,
     models: Mapping[str, Any],
-    wall: Callable[[], datetime] = approvals.moment,
+    wall: Callable[[], datetime] = moment,
     given: Sequence[str] | None = None,
     epoch: int | None = None,
     **live: Any,

@@ -28,6 +28,7 @@ from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.message import ToolCall, user
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import Store, new_id
+from loopworth.runs.wall_clock import moment
 from loopworth.runs.world import Decision, Live, Question
 from loopworth.tools.allow import Allow
 from loopworth.tools.tool import Accepted, Tool
@@ -192,7 +193,7 @@ class Run:
 
     # -- its life ------------------------------------------------------------------------------------------------------
 
-    def go_on(self, wall: Callable[[], datetime] = approvals.moment, store: Store | None = None) -> Outcome:
+    def go_on(self, wall: Callable[[], datetime] = moment, store: Store | None = None) -> Outcome:
         """One more activation."""
         models = {MODEL: ScriptedModel(self.script())}
         return asyncio.run(durable.go_on(store or self.stage.store, self.id, self.compiled(), models, wall))

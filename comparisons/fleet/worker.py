@@ -22,8 +22,8 @@ from loopworth.comparisons.fleet.pace import Shared
 from loopworth.comparisons.fleet.workshop import Workshop
 from loopworth.models import open_model
 from loopworth.runs.database import StoreFault
-from loopworth.runs.kept import now
 from loopworth.runs.store import Store, new_id
+from loopworth.runs.wall_clock import now
 
 TICK = 1.0
 """Seconds between two beats, and two looks for chunks that were called off."""

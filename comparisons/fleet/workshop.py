@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.kept import Kept
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import Store
+from loopworth.runs.wall_clock import moment
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.faults import WorkflowFault
@@ -134,7 +135,7 @@ class Workshop:
         hand = Hand(self.store, chunk, place(comparison))
         maker = Maker(comparison, self.open, hand, keep=False)
         await maker.prepare(lambda _: None)
-        began = (datetime.now(UTC) - datetime.fromisoformat(chunk.began)).total_seconds()
+        began = (moment() - datetime.fromisoformat(chunk.began)).total_seconds()
         maker.start = time.monotonic() - began
         return Bench(maker, hand)
 

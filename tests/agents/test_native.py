@@ -8,8 +8,7 @@ from loopworth.agents.native import sendable
 from loopworth.models.reading import read
 from loopworth.runs.events import ToolCalled
 from loopworth.runs.message import Reply
-from loopworth.runs.observation import Observation, Status
-from loopworth.runs.outcome import RAN
+from loopworth.runs.observation import RAN, Observation, Status
 from tests.agents.kit import make
 from tests.cases.wire import play
 from tests.endpoint import USAGE, called, said, wire

@@ -19,6 +19,7 @@ from loopworth.runs.journal import digest
 from loopworth.runs.orphans import orphans
 from loopworth.runs.outcome import Diverged, Outcome
 from loopworth.runs.store import Store, new_id
+from loopworth.runs.wall_clock import moment
 from loopworth.runs.world import Decision, Question
 from tests.durability.world import Place, Switch
 from tests.runs.storing import kept
@@ -124,10 +125,10 @@ def test_hundreds_that_expire_are_decided_in_few_commits(place: str) -> None:
     question = Question("pay", {"amount": 1}, digest(["pay", {"amount": 1}]), timeout=60)
     with closing(Store(place)) as store:
         for name in names:
-            approvals.put(store, store.begin(kept(name, source={})).run, 1, "1/gate", question, approvals.moment())
+            approvals.put(store, store.begin(kept(name, source={})).run, 1, "1/gate", question, moment())
     switch = Switch()
     with closing(Held(Place(home(place), switch))) as store:
-        due = approvals.expire(store, approvals.moment() + timedelta(seconds=61))
+        due = approvals.expire(store, moment() + timedelta(seconds=61))
     assert set(names) <= {one.run for one in due}
     assert len(switch.passed) <= 2 * 4
 

@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from loopworth.runs import approvals
 from loopworth.runs.approvals import Already, Decided, Refused, decide, expire, found, of_run, ready, waiting
 from loopworth.runs.journal import body, digest
 from loopworth.runs.outcome import Fenced, Outcome, Waiting
 from loopworth.runs.parking import Parking
 from loopworth.runs.store import Store
 from loopworth.runs.stored_journal import StoredJournal
+from loopworth.runs.wall_clock import moment
 from loopworth.runs.world import Decision, Question
 from tests.runs.storing import kept
 
@@ -237,4 +237,4 @@ def test_what_is_not_there_is_said(store: Store) -> None:
         found(store.shelf(), "a1")
     with pytest.raises(LookupError, match="asks nothing at 1/gate"):
         decide(store, "a1", "1/gate", Decision("approve"), NOW)
-    assert approvals.moment().tzinfo is UTC
+    assert moment().tzinfo is UTC
