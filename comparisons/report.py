@@ -30,7 +30,7 @@ from loopworth.comparisons.spending import Batching, End, Seen, StepCost
 from loopworth.comparisons.trial import Trial
 from loopworth.comparisons.verdict import Measured
 from loopworth.models.providers import OWN
-from loopworth.runs.figures import dollars
+from loopworth.runs.figures import dollars, rounded
 from loopworth.runs.outcome import APART
 from loopworth.runs.usage import Usage, Value
 from loopworth.workflows.variant import Difference
@@ -522,7 +522,7 @@ def told_alike(told: Iterable[tuple[str, ...]]) -> Iterable[list[str]]:
 def spared_words(spared: Spared) -> str:
     """What stopping early saved on one arm."""
     source = "estimated from those made" if spared.made else "assumed from its files"
-    known = "" if spared.usd == 0 else f", and about ${spared.usd or 0:.4g} ({source}) not spent"
+    known = "" if spared.usd == 0 else f", and about ${rounded(spared.usd or 0, 4)} ({source}) not spent"
     money = known if spared.usd is not None else ", at a cost that is not known"
     return f"{spared.arm}: {spared.runs} of {counted(spared.planned, 'run')} were not needed{money}"
 

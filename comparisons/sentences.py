@@ -9,6 +9,7 @@ from loopworth.comparisons.evidence import Pairs, Ruling
 from loopworth.comparisons.intervals import Interval
 from loopworth.comparisons.ratios import Ratio
 from loopworth.comparisons.sequential import Shut
+from loopworth.runs.figures import rounded
 from loopworth.runs.usage import Value
 
 
@@ -90,8 +91,8 @@ def outlook(more: int | None) -> str:
 def cheaper(facts: Facts, margin: float, cost: Ratio, time: Ratio) -> str:
     return (
         f"That rules out that {facts.arm} is worse by {margin:.3g} or more at an error of {facts.error:.3g}, and it "
-        f"costs {cost.ratio:.3g} times as much (at most {cost.interval[1]:.3g}) and takes {time.ratio:.3g} times "
-        f"as long (at most {time.interval[1]:.3g}): {facts.arm} earns its place."
+        f"costs {rounded(cost.ratio)} times as much (at most {rounded(cost.interval[1])}) and takes "
+        f"{rounded(time.ratio)} times as long (at most {rounded(time.interval[1])}): {facts.arm} earns its place."
     )
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 from loopworth.comparisons.intervals import event_upper
 from loopworth.comparisons.quantiles import min_n_quantile_upper, quantile, quantile_ci
 from loopworth.comparisons.ratios import Ratio, ratio_of_means
+from loopworth.runs.figures import rounded
 from loopworth.runs.usage import Value
 
 LEAST_MORE, MOST_MORE = 1, 1 << 24
@@ -38,7 +39,7 @@ def cost_veto(
     low, high = ratio.interval
     if high <= cap:
         return None
-    shown = f"it costs {ratio.ratio:.3g} times as much ({low:.3g} to {high:.3g})"
+    shown = f"it costs {rounded(ratio.ratio)} times as much ({rounded(low)} to {rounded(high)})"
     if low > cap:
         return Veto("over_budget", f"{shown}, over max_cost_ratio {cap:g}")
     return Veto("undecided", f"{shown}, which does not settle whether it keeps max_cost_ratio {cap:g}")
@@ -52,13 +53,14 @@ def latency_veto(seconds: Iterable[float], cap: float, error: float) -> Veto | N
     low, high = quantile_ci(values, 0.95, 1 - 2 * error)
     if high is not None and high <= cap:
         return None
-    shown = f"its p95 latency is {quantile(values, 0.95):.3g} s"
+    shown = f"its p95 latency is {rounded(quantile(values, 0.95) or 0.0)} s"
     if low is not None and low > cap:
-        return Veto("over_budget", f"{shown} (at least {low:.3g} s), over max_p95 {cap:g} s")
+        return Veto("over_budget", f"{shown} (at least {rounded(low)} s), over max_p95 {cap:g} s")
     if high is None:
         least = min_n_quantile_upper(0.95, 1 - error)
         return Veto("undecided", f"{shown}, with no upper limit at n = {len(values)}: max_p95 takes {least} tasks")
-    return Veto("undecided", f"{shown} (up to {high:.3g} s), which does not settle whether it keeps max_p95 {cap:g} s")
+    unsettled = f"(up to {rounded(high)} s), which does not settle whether it keeps max_p95 {cap:g} s"
+    return Veto("undecided", f"{shown} {unsettled}")
 
 
 def harm_veto(harmful: Iterable[bool], cap: float, error: float) -> Veto | None:

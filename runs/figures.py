@@ -10,6 +10,8 @@ from loopworth.runs.usage import Usage
 NOT_BILLED = "not billed"
 """What costs nothing: an embedded or a scripted model, or none. *Unknown* is another word, and no 0."""
 
+MOST_PLACES = 12
+
 
 def dollars(usd: float | None) -> str:
     """US dollars, to a millionth."""
@@ -18,7 +20,16 @@ def dollars(usd: float | None) -> str:
 
 def mean_dollars(usd: float | None) -> str:
     """US dollars, to four digits."""
-    return cost(usd, "${:.4g}".format)
+    return cost(usd, lambda usd: f"${rounded(usd, 4)}")
+
+
+def rounded(value: float, digits: int = 3) -> str:
+    """A number to so many digits, written out (`0.0000888`, `1,590,000`) where that takes twelve places at most."""
+    text = f"{value:,.{digits}g}"
+    power = int(text.partition("e")[2] or 0)
+    if not power or abs(power) > MOST_PLACES:
+        return text
+    return f"{float(text):,.0f}" if power > 0 else f"{float(text):.{digits - 1 - power}f}".rstrip("0")
 
 
 def cost(usd: float | None, form: Callable[[float], str]) -> str:

@@ -12,7 +12,7 @@ import typer
 from loopworth.cli.interruption import finish
 from loopworth.cli.status import DONE, INTERRUPTED
 from loopworth.cli.terminal import output, shown, write_json
-from loopworth.runs.figures import NOT_BILLED, cost
+from loopworth.runs.figures import NOT_BILLED, mean_dollars, rounded
 
 if TYPE_CHECKING:
     from loopworth.comparisons.comparison import Comparison
@@ -80,9 +80,10 @@ def tell(found: Outlook, as_json: bool, pilot: Result | None = None) -> None:
 def pilot_cost(pilot: Result) -> str:
     """What the runs of a pilot cost."""
     said, unknown = f"the pilot of {len(pilot.final)} runs", sum(one.spent.usd is None for one in pilot.runs)
+    usd = f"${rounded(pilot.usd, 4)}" if pilot.usd else ""
     if unknown:
-        return f"{said} cost {f'${pilot.usd:.4g}, and ' if pilot.usd else ''}what is unknown of {unknown} of them"
-    return f"{said} cost ${pilot.usd:.4g}" if pilot.usd else f"{said} was {NOT_BILLED}"
+        return f"{said} cost {f'{usd}, and ' if usd else ''}what is unknown of {unknown} of them"
+    return f"{said} cost {usd}" if usd else f"{said} was {NOT_BILLED}"
 
 
 def tasks_table(found: Outlook) -> object:
@@ -110,7 +111,7 @@ def number(value: float | None) -> str:
 
 
 def dollars(usd: float | None) -> str:
-    return "no limit" if usd == inf else cost(usd, "${:,.4g}".format)
+    return "no limit" if usd == inf else mean_dollars(usd)
 
 
 def most(one: Cost) -> str:
