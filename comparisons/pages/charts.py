@@ -17,10 +17,10 @@ from typing import Any, TypeAlias
 import altair as alt
 from rich.cells import cell_len, set_cell_size
 
+from loopworth.comparisons.figures import shown
 from loopworth.comparisons.pages.disagreements import final
 from loopworth.comparisons.pages.tables import Found, first_levels
 from loopworth.comparisons.sentences import counted, percent
-from loopworth.comparisons.table import shown
 
 Rows: TypeAlias = list[dict[str, Any]]
 INK, GRID = "#010203", "#040506"

@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from loopworth.comparisons.export import uncollected
+from loopworth.comparisons.figures import duration
 from loopworth.comparisons.pages.disagreements import (
     TRANSCRIPTS,
     Disagreement,
@@ -29,7 +30,6 @@ from loopworth.comparisons.pages.disagreements import (
     tasks,
 )
 from loopworth.comparisons.pages.tables import Found, origin, tables, verdict
-from loopworth.comparisons.table import duration
 from loopworth.runs.characters import safe, safe_json
 from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Value

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from loopworth.comparisons.figures import shown
 from loopworth.comparisons.pages.disagreements import Disagreement, disagreements, final
 from loopworth.comparisons.pages.tables import Found, Table, arms, origin, tables, verdict
-from loopworth.comparisons.table import shown
 from loopworth.runs.steps import arguments
 
 WORD = "[a-zA-Z0-9]"

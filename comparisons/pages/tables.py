@@ -11,12 +11,7 @@ import msgspec
 
 from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.curve import chance
-from loopworth.comparisons.pareto import Standing
-from loopworth.comparisons.report import Amount, ArmFigures, Judging, spared_words
-from loopworth.comparisons.result import Spared
-from loopworth.comparisons.sentences import counted, percent
-from loopworth.comparisons.spending import Batching, Seen
-from loopworth.comparisons.table import (
+from loopworth.comparisons.figures import (
     MOST_LEVELS,
     batching_words,
     dearer,
@@ -30,7 +25,12 @@ from loopworth.comparisons.table import (
     under,
     usd_amount,
 )
-from loopworth.comparisons.table import rows as rows_of
+from loopworth.comparisons.figures import rows as rows_of
+from loopworth.comparisons.pareto import Standing
+from loopworth.comparisons.report import Amount, ArmFigures, Judging, spared_words
+from loopworth.comparisons.result import Spared
+from loopworth.comparisons.sentences import counted, percent
+from loopworth.comparisons.spending import Batching, Seen
 from loopworth.comparisons.verdict import ArmVerdict, Verdict
 from loopworth.runs.figures import NOT_BILLED, mean_dollars
 from loopworth.runs.usage import Value

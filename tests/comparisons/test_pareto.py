@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from loopworth.comparisons.export import to_json
+from loopworth.comparisons.figures import pareto_words
 from loopworth.comparisons.pareto import standings
 from loopworth.comparisons.result import Result
-from loopworth.comparisons.table import pareto_words, render
+from loopworth.comparisons.table import render
 from loopworth.comparisons.verdict import Measured, Rule
 from tests.comparisons.contenders import Says, arm, compared, comparison
 

@@ -12,8 +12,9 @@ from rich.console import Console
 
 from loopworth.comparisons import spending
 from loopworth.comparisons.export import to_json
+from loopworth.comparisons.figures import batching_words, seen_words
 from loopworth.comparisons.result import Result
-from loopworth.comparisons.table import batching_words, render, seen_words
+from loopworth.comparisons.table import render
 from loopworth.comparisons.trace import Batch, Trace
 from loopworth.models import ModelSpec, Price
 from loopworth.runs.outcome import Stop

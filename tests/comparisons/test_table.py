@@ -11,9 +11,10 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from loopworth.comparisons.figures import batching_words, seen_words, shown
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.spending import Batching, Seen
-from loopworth.comparisons.table import batching_words, render, seen_words, shown, table
+from loopworth.comparisons.table import render, table
 from loopworth.models import ModelSpec
 from loopworth.runs.usage import Usage
 from loopworth.workflows.templates import expression
