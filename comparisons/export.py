@@ -78,6 +78,7 @@ def document(result: Result) -> dict[str, Any]:
     verdict = None if result.verdict is None else judged(result.verdict, origin, comparison.rule)
     return {
         "comparison": comparison.name,
+        "id": result.id or None,
         "file": comparison.file,
         "spec": comparison.spec,
         "seed": comparison.seed,

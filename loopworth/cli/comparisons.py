@@ -93,7 +93,11 @@ def compare(
 
     def ended(result: Result) -> int:
         pages(result, store, html, markdown)
-        return tell(result, require, as_json, trouble)
+        status = tell(result, require, as_json, trouble)
+        if result.id and result.finished and not result.replayed:
+            page = "" if html else "`loopworth report --html page.html` shows every answer, "
+            complain(f"kept as {result.id}: {page}`loopworth diagnose {result.id}` what to mend")
+        return status
 
     finish(measured(), ended)
 

@@ -33,7 +33,7 @@ def diagnose(
     id: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", help="A run or comparison: its id, `last`, or a .jsonl file.", show_default=False
+            metavar="RUN", help="A run or comparison: its id, its file, `last`, or a .jsonl file.", show_default=False
         ),
     ],
     arm: Annotated[str | None, typer.Option(metavar="NAME", help="Only this arm of a comparison.")] = None,

@@ -150,7 +150,7 @@ def facts(one: Kept) -> dict[str, Any]:
 @app.command("show", short_help="Show a run step by step.")
 def show(
     id: Annotated[
-        str, typer.Argument(metavar="ID", help="The run's id, the start of it, or `last`.", show_default=False)
+        str, typer.Argument(metavar="ID", help="Its id, the start of it, its file, or `last`.", show_default=False)
     ],
     store: Place = None,
     as_json: AsJson = False,

@@ -30,7 +30,7 @@ MISSING = "the charts need Altair: pip install 'loopworth[report]'"
 
 def report(
     id: Annotated[
-        str, typer.Argument(metavar="RUN", help="A comparison: its id, `last`, or a .jsonl or .json file.")
+        str, typer.Argument(metavar="RUN", help="A comparison: its id, its file, `last`, or a .jsonl or .json file.")
     ] = "last",
     html: HtmlFile = None,
     markdown: MarkdownFile = None,

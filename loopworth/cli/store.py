@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,9 +13,9 @@ from loopworth.cli.status import UserFault
 from loopworth.cli.terminal import complain, output, shown
 from loopworth.runs.database import VERSION
 from loopworth.runs.home import home
-from loopworth.runs.kept import Kept
+from loopworth.runs.kept import Kept, Query
 from loopworth.runs.recording import Recording, RecordingFault, read
-from loopworth.runs.shelf import Shelf
+from loopworth.runs.shelf import Shelf, elsewhere
 from loopworth.runs.store import Store
 from loopworth.workflows import origin
 
@@ -104,10 +105,26 @@ def tell_changed(id: str, before: Mapping[str, str] | None, now: Mapping[str, st
 
 
 def found_run(shelf: Shelf, id: str) -> Kept:
+    """A run by its id, the beginning of it, `last`, or its file, of which it is the newest."""
+    if id.endswith((".yaml", ".yml")):
+        return newest_of(shelf, id)
     try:
         return shelf.run(id)
     except LookupError as error:
         raise UserFault(error.args[0]) from None
+
+
+def newest_of(shelf: Shelf, file: str) -> Kept:
+    """The last run of a workflow's file, or the last comparison of a comparison's."""
+
+    def newest(some: Shelf) -> Kept | None:
+        path = Path(file).resolve()
+        return next((one for one in some.runs(Query(most=None)) if Path(one.file).resolve() == path), None)
+
+    if (found := newest(shelf)) is None:
+        near = elsewhere(shelf.home, newest, Path(file).parent)
+        raise UserFault(f"no run of {file} is kept in {shelf.home}: `loopworth runs` lists those that are{near}")
+    return found
 
 
 def gathered(shelf: Shelf, run: Kept) -> list[Recording]:

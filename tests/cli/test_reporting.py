@@ -76,6 +76,18 @@ def test_a_store_is_not_asked_once_a_run(tmp_path: pathlib.Path) -> None:
     assert shelf.asked < 10 <= runs
 
 
+def test_a_comparison_is_named_by_its_file_as_well(tmp_path: pathlib.Path) -> None:
+    """By the word that made it, and the newest of it, in every command that takes a run."""
+    file = doubles(tmp_path)
+    first, second = (json.loads(command("compare", file, "--json").stdout) for _ in range(2))
+    assert told("comparison.yaml")["replayed"] == told(file)["replayed"] == second["id"]
+    assert command("diagnose", file.name).stdout == command("diagnose", second["id"]).stdout
+    assert command("runs", "show", file.name).stdout.split()[1] == second["id"]
+    assert command("report", "other.yaml").exit_code == 2
+    assert "no run of other.yaml is kept in" in command("report", "other.yaml").output
+    assert first["id"] != second["id"]
+
+
 def test_exported_runs_are_reported_like_kept_ones(tmp_path: pathlib.Path) -> None:
     """One comparison of a .jsonl file; and a .json file that `compare --json` wrote."""
     compared(tmp_path)
@@ -99,6 +111,17 @@ def test_the_pages_are_written_and_told(tmp_path: pathlib.Path) -> None:
     names = {path.name for path in (tmp_path / "out").rglob("*.*")}
     assert {"differences.svg", "latency.png"} <= names
     assert not any(name.endswith(".part") for name in names)
+
+
+def test_a_comparison_says_what_it_is_kept_as_and_what_to_look_at(tmp_path: pathlib.Path) -> None:
+    """Whoever has a verdict is told where the answers are; a page that was written is not asked for again, and of a run
+    that keeps nothing nothing is said."""
+    done = command("compare", doubles(tmp_path))
+    [kept] = Shelf().runs(Query(kinds=("comparison",)))
+    assert f"kept as {kept.id}: `loopworth report --html page.html` shows every answer" in done.stderr
+    assert f"`loopworth diagnose {kept.id}` what to mend" in done.stderr
+    assert "report" not in command("compare", "comparison.yaml", "--html", "page.html").stderr.partition("kept as")[2]
+    assert "kept as" not in command("compare", "comparison.yaml", "--no-store").stderr
 
 
 def test_a_comparison_writes_its_pages_when_it_ends(tmp_path: pathlib.Path) -> None:
