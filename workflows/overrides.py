@@ -75,8 +75,10 @@ def loosened(name: str, below: Tool, above: Tool) -> Iterator[Fault]:
         yield above.at("approval").fault(f"`approval` of {name!r} may only be tightened", "write `required`")
     for argument, rule in above.allow.items():
         if argument in below.allow and not within(below.allow[argument], rule):
-            where = above.at("allow", argument)
-            yield where.fault(f"`allow` of {name!r} may only be tightened, and this allows more for {argument!r}")
+            unlike = isinstance(rule, AllowPattern)
+            may = f"another pattern may allow more for {argument!r}" if unlike else f"this allows more for {argument!r}"
+            advice = "list the values that are allowed" if unlike else ""
+            yield above.at("allow", argument).fault(f"`allow` of {name!r} may only be tightened, and {may}", advice)
 
 
 def as_strict(below: GateSpec, above: GateSpec) -> bool:

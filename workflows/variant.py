@@ -94,12 +94,18 @@ class Changed(Document):
                 return spot.document.home((*spot.path, *path[length:]))
         return self, path
 
+    def blamed(self, path: Place) -> tuple[Document, Place]:
+        """Where it is told what is wrong with a part: where something in it was written in its place, there."""
+        within = (spot for place, spot in self.parts.items() if path and place[: len(path)] == path)
+        spot = None if path in self.parts else next(within, None)
+        return self.home(path) if spot is None else spot.document.home(spot.path)
+
     def where(self, path: Place, key: bool = False) -> tuple[int, int]:
         document, at = self.home(path)
         return super().where(path, key) if document is self else document.where(at, key)
 
     def fault(self, path: Place, what: str, instead: str = "", key: bool = False) -> Fault:
-        document, at = self.home(path)
+        document, at = self.blamed(path)
         return super().fault(path, what, instead, key) if document is self else document.fault(at, what, instead, key)
 
     def find(self, path: Place, word: str) -> tuple[int, int]:

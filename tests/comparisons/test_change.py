@@ -138,6 +138,8 @@ def test_the_name_of_a_model_stands_for_the_whole_of_it(tmp_path):
         ("tools.lookup: {timeout: 1s}", "6:34 'tools.lookup' is a whole tool"),
         ("tools.lookup.timeout: soon", "6:56 'soon' is not a duration"),
         ("tools.pay.approval: null", "6:34 `approval` of 'pay' may only be tightened"),
+        ("tools.pay.allow.code.0: c", "6:58 `allow` of 'pay' may only be tightened, and this allows more for 'code'"),
+        ("tools.pay.allow.word: [c]", "6:34 `allow` names 'word', which is not an argument of the tool"),
         ("tools.pay.effect: read", "6:52 `effect` of 'pay' is write, and an override may only tighten it"),
         ("tools: other.yaml", "6:41 there is no file"),
     ],

@@ -143,6 +143,7 @@ def test_every_file_is_read_once_and_all_their_faults_are_told(tmp_path):
     [
         ("{lookup: {effect: read}}", "`effect` of 'lookup' is write"),
         ("{lookup: {allow: {code: [a, b]}}}", "this allows more for 'code'"),
+        ("{lookup: {allow: {code: {pattern: a}}}}", "another pattern may allow more for 'code'"),
         ("{lookup: {approval: {if: args.code}}}", "`approval` of 'lookup' may only be tightened"),
         ("{lookup: {effect: irreversible, allow: {code: [a]}, timeout: 1s}}", None),
     ],
