@@ -50,11 +50,19 @@ def module(name: str, base: Path | None) -> ModuleType:
         if error.name and (name == error.name or name.startswith(error.name + ".")):
             where = f"no file {name.replace('.', '/')}.py beside the YAML, and no installed module {name!r}"
             raise PythonNameFault(where, "a path is relative to the file it stands in") from None
-        raise PythonNameFault(f"{name!r} imports {error.name!r}, which is not installed") from error
+        what = f"{name!r} imports {error.name!r}, which is not installed"
+        raise PythonNameFault(what, neighbour(error.name, base)) from error
     except PythonNameFault:
         raise
     except Exception as error:
         raise PythonNameFault(f"{name!r} fails when it is imported: {type(error).__name__}: {error}") from error
+
+
+def neighbour(name: str | None, base: Path | None) -> str:
+    """What to do about a module that a file imports, and that stands beside the YAML: the folder is on no path."""
+    if not name or base is None or beside(name, base) is None:
+        return ""
+    return f"it stands beside it, where Python does not look: set PYTHONPATH={base}, or install it as a package"
 
 
 def beside(name: str, base: Path) -> Path | None:

@@ -47,6 +47,16 @@ def test_a_name_that_leads_nowhere_says_why(tmp_path, name, said):
     assert said in str(caught.value)
 
 
+def test_an_import_of_a_file_beside_the_yaml_says_how_it_is_found(tmp_path):
+    """The folder is on no path of Python, so that two of them may hold files of one name; what to do is said."""
+    (tmp_path / "app.py").write_text("import helpers_of_ours\n")
+    (tmp_path / "helpers_of_ours.py").write_text("")
+    with pytest.raises(PythonNameFault) as caught:
+        load("app:x", tmp_path)
+    assert caught.value.what == "'app' imports 'helpers_of_ours', which is not installed"
+    assert f"set PYTHONPATH={tmp_path}, or install it" in caught.value.instead
+
+
 def test_a_file_that_changed_is_loaded_anew(tmp_path):
     """A process that lives long calls what stands in the file, not what stood there; the same content is one module."""
     file = tmp_path / "shop.py"
