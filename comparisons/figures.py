@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.pareto import AXES, Beaten, Standing
 from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, Judging
 from loopworth.comparisons.sentences import counted, listed
 from loopworth.comparisons.spending import Batching, Seen
-from loopworth.runs.figures import NOT_BILLED, mean_dollars
+from loopworth.runs.figures import NOT_BILLED, mean_dollars, rounded
 from loopworth.runs.secrets import hide
 
 LONGEST = 400
@@ -65,7 +65,7 @@ def rows(arms: tuple[ArmFigures, ...]) -> Iterable[tuple[str, list[str]]]:
         yield "route right", [right(arm.route) if arm.route else "-" for arm in arms]
     yield "model calls", [number(arm.figures.model_calls) for arm in arms]
     yield "tool calls", [number(arm.figures.tool_calls) for arm in arms]
-    yield "tokens", [amount(arm.figures.tokens, "{:,.0f}") for arm in arms]
+    yield "tokens", [tokens(arm.figures.tokens) for arm in arms]
     yield "cost", [cost(arm) for arm in arms]
     yield "latency p50", [duration(arm.p50) for arm in arms]
     yield "latency p95", [duration(arm.p95) for arm in arms]
@@ -118,14 +118,14 @@ def span(interval: tuple[float, float] | None) -> str:
 
 
 def number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}"
+    return "-" if value is None else rounded(value)
 
 
-def amount(found: Amount, form: str) -> str:
+def amount(found: Amount, form: Callable[[float], str]) -> str:
     """The mean per run; a lower limit of it where some runs are unknown, `unknown` where all are."""
     if not found.known:
         return "unknown" if found.unknown else "-"
-    mean = form.format(found.total / (found.known + found.unknown))
+    mean = form(found.total / (found.known + found.unknown))
     return f"≥ {mean}" if found.unknown else mean
 
 
@@ -136,9 +136,15 @@ def cost(arm: ArmFigures) -> str:
     return usd_amount(arm.figures.usd) if arm.billed else NOT_BILLED
 
 
+def tokens(found: Amount) -> str:
+    """The mean tokens per run."""
+    return amount(found, "{:,.0f}".format)
+
+
 def usd_amount(found: Amount) -> str:
     """The mean US dollars per run."""
-    return NOT_BILLED if found.known and not found.unknown and not found.total else amount(found, "${:.4g}")
+    nothing = found.known and not found.unknown and not found.total
+    return NOT_BILLED if nothing else amount(found, lambda usd: f"${rounded(usd, 4)}")
 
 
 def duration(seconds: float | None) -> str:
@@ -146,7 +152,7 @@ def duration(seconds: float | None) -> str:
         return "-"
     if seconds < 0.0001:
         return "< 0.1 ms"
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+    return f"{rounded(seconds)} s" if seconds >= 1 else f"{rounded(1000 * seconds)} ms"
 
 
 def harm(found: tuple[int, int] | None) -> str:
@@ -175,19 +181,19 @@ def seen_words(one: Seen) -> str:
     runs = counted(one.runs, "run")
     words = f"the expected answer stood in an observation in {one.seen} of the {runs} that called a tool"
     if one.after:
-        calls = counted(f"{one.after:.3g}", "model call")
+        calls = counted(rounded(one.after), "model call")
         words += f", and {calls} came after it on average (giving it takes one)"
     capped = counted(one.capped, "run")
     return words + (f"; of {capped} that ended at a limit {one.capped_seen} had it" if one.capped else "")
 
 
 def batching_words(one: Batching) -> str:
-    calls = [counted(f"{n:.3g}", noun) for n, noun in ((one.model_calls, "model call"), (one.tool_calls, "tool call"))]
+    calls = [counted(rounded(n), noun) for n, noun in ((one.model_calls, "model call"), (one.tool_calls, "tool call"))]
     among = "" if one.runs == one.made else f"in the {one.runs} of {counted(one.made, 'run')} that asked for a tool, "
     ratio = f"{among}{calls[0]} for {calls[1]} a run ({one.ratio:.2f} each)"
     if one.tool_calls <= one.asking:
         return f"{ratio}; no turn asked for several at once"
-    worth = "" if one.usd is None or not one.usd else f", ${one.usd:.4g} a run"
+    worth = "" if one.usd is None or not one.usd else f", ${rounded(one.usd, 4)} a run"
     more = "" if one.tokens is None else f", which saves about {one.tokens:,.0f} input tokens{worth} (estimated)"
     return f"{ratio}; turns asked for several at once{more}: an arm with `parallel: false` would measure it"
 
@@ -197,7 +203,7 @@ def times(one: Contrast) -> Iterable[tuple[str, str, str, str]]:
     or over nothing, is left out."""
     for what, found, median in (("cost", one.usd, one.usd_median), ("time", one.seconds, one.seconds_median)):
         if found is not None:
-            yield what, number(found.ratio), "{:.3g}-{:.3g}".format(*found.interval), number(median)
+            yield what, number(found.ratio), "-".join(map(rounded, found.interval)), number(median)
     if one.usd is not None:
         each = number(one.usd_per_right) if one.any_right else "no correct answer"
         yield "cost of a right answer", each, "", ""
@@ -230,7 +236,7 @@ def beaten_words(one: Beaten) -> str:
 
 def dearer(usd: float | None) -> str:
     """US dollars more, or less."""
-    return "unknown" if usd is None else f"{'-' if usd < 0 else '+'}${abs(usd):.4g}"
+    return "unknown" if usd is None else f"{'-' if usd < 0 else '+'}${rounded(abs(usd), 4)}"
 
 
 def gained(difference: float | None) -> str:

@@ -14,7 +14,7 @@ from loopworth.comparisons.arms import FOREIGN, Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.contrast import Contrast, any_differ, contrasts
 from loopworth.comparisons.controls import Controlled
-from loopworth.comparisons.curve import Curve, Point, curve
+from loopworth.comparisons.curve import Curve, Point, curve, number
 from loopworth.comparisons.faults import told_of
 from loopworth.comparisons.homogeneity import ChiSquare
 from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
@@ -32,6 +32,7 @@ from loopworth.comparisons.verdict import Measured
 from loopworth.models.providers import OWN
 from loopworth.runs.figures import dollars, rounded
 from loopworth.runs.outcome import APART
+from loopworth.runs.steps import arguments
 from loopworth.runs.usage import Usage, Value
 from loopworth.workflows.variant import Difference
 
@@ -408,15 +409,17 @@ def leveled(result: Result) -> Iterable[Level]:
 
 
 def level_text(value: Any) -> str:
-    return "(none)" if value is None else str(value)
+    """A text or a number as itself, another value as its JSON; of what has no sign to show, that it has none."""
+    if value is None:
+        return "(none)"
+    text = arguments(value) if isinstance(value, bool | list | dict) else str(value)
+    return text if text.strip() else "(empty)"
 
 
-def level_key(level: str) -> tuple[int, float, str]:
+def level_key(level: str) -> tuple[bool, float, str]:
     """Numbers by size, before words."""
-    try:
-        return (0, float(level), level)
-    except ValueError:
-        return (1, 0.0, level)
+    size = number(level)
+    return (size is None, size or 0.0, level)
 
 
 def curved(result: Result, levels: Sequence[Level]) -> Iterable[Curve]:

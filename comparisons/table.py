@@ -13,7 +13,6 @@ from loopworth.comparisons import curve
 from loopworth.comparisons.figures import (
     LONGEST,
     MOST_LEVELS,
-    amount,
     batching_words,
     between,
     dearer,
@@ -29,6 +28,7 @@ from loopworth.comparisons.figures import (
     seen_words,
     shown,
     times,
+    tokens,
     under,
     usd_amount,
     whole,
@@ -38,7 +38,7 @@ from loopworth.comparisons.report import ArmFigures, Level, Report, report, spar
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.sentences import counted, percent
 from loopworth.comparisons.verdict import ArmVerdict
-from loopworth.runs.figures import NOT_BILLED
+from loopworth.runs.figures import NOT_BILLED, rounded
 
 
 def render(result: Result) -> RenderableType:
@@ -127,7 +127,7 @@ def levels_table(result: Result, found: Report) -> Iterable[RenderableType]:
 
 def level_row(level: Level, arm: ArmFigures) -> list[str]:
     found = level.figures
-    calls = [number(found.model_calls), number(found.tool_calls), amount(found.tokens, "{:,.0f}")]
+    calls = [number(found.model_calls), number(found.tool_calls), tokens(found.tokens)]
     usd = usd_amount(found.usd) if arm.billed else NOT_BILLED
     return [shown(level.level), shown(level.arm), right(found.accuracy), limits(found.accuracy), *calls, usd]
 
@@ -270,7 +270,7 @@ def controls_table(found: Report) -> Iterable[RenderableType]:
         if one.figures.accuracy.runs:
             mine, other = one.figures, one.agent
             cells = [right(mine.accuracy), limits(mine.accuracy), right(other.accuracy), number(mine.model_calls)]
-            made.add_row(*map(Text, [shown(one.control), shown(one.of), *cells, amount(mine.tokens, "{:,.0f}")]))
+            made.add_row(*map(Text, [shown(one.control), shown(one.of), *cells, tokens(mine.tokens)]))
     ran = [made] if made.rows else []
     yield headed("controls, on the tasks that the agent ran: descriptive, outside the verdict", *ran)
     for one in found.controls:
@@ -296,7 +296,7 @@ def remarks(result: Result, found: Report) -> Iterable[Text]:
     if any(arm.billed for arm in found.arms) or (found.judging is not None and found.judging.usd != 0):
         unknown = sum(trial.spent.usd is None for trial in result.runs)
         usd = result.recorded_usd if result.retold else result.usd
-        known = f"${usd:.4g}" if usd else "nothing that is known" if unknown else "nothing"
+        known = f"${rounded(usd, 4)}" if usd else "nothing that is known" if unknown else "nothing"
         more = f", and {counted(unknown, 'run')} of unknown cost" if unknown else ""
         yield Text(f"spent: {known}{more}")
     for spared in result.spared:

@@ -22,6 +22,7 @@ from loopworth.comparisons.figures import (
     seen_words,
     span,
     times,
+    tokens,
     under,
     usd_amount,
 )
@@ -185,7 +186,13 @@ def arm_figures(arm: Found) -> ArmFigures:
 def figures(of: Found, arm: Found) -> tuple[str, ...]:
     """What some runs of an arm came to: accuracy with its interval, calls, tokens, cost."""
     share = "selected tasks" if arm["selected"] else right(of["accuracy"])
-    return (share, span(of["accuracy"]["interval"]), *calls(of), amount(of["tokens"], "{:,.0f}"), cost(of["usd"], arm))
+    return (
+        share,
+        span(of["accuracy"]["interval"]),
+        *calls(of),
+        tokens(msgspec.convert(of["tokens"], Amount)),
+        cost(of["usd"], arm),
+    )
 
 
 def calls(of: Found) -> tuple[str, str]:
@@ -195,14 +202,6 @@ def calls(of: Found) -> tuple[str, str]:
 def right(accuracy: Found) -> str:
     share = "" if accuracy["share"] is None else f" {100 * accuracy['share']:.0f} %"
     return f"{accuracy['right']}/{accuracy['runs']}{share}"
-
-
-def amount(found: Found, form: str) -> str:
-    """The mean per run; a lower limit of it where some runs are unknown, `unknown` where all are."""
-    if not found["known"]:
-        return "unknown" if found["unknown"] else "-"
-    mean = form.format(found["total"] / (found["known"] + found["unknown"]))
-    return f"≥ {mean}" if found["unknown"] else mean
 
 
 def cost(usd: Found, arm: Found) -> str:
@@ -347,7 +346,13 @@ def controls(found: Found) -> Table | None:
 def control_row(one: Found) -> tuple[str, ...]:
     mine, other = one["figures"], one["agent"]
     share = (right(mine["accuracy"]), span(mine["accuracy"]["interval"]), right(other["accuracy"]))
-    return (one["control"], one["of"], *share, number(mine["model_calls"]), amount(mine["tokens"], "{:,.0f}"))
+    return (
+        one["control"],
+        one["of"],
+        *share,
+        number(mine["model_calls"]),
+        tokens(msgspec.convert(mine["tokens"], Amount)),
+    )
 
 
 def recoveries(found: Found) -> Table | None:

@@ -105,6 +105,21 @@ def test_levels_split_the_same_trials() -> None:
     assert found.accepted == {"a": "2"}
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (["nan", 10, "inf", 2, "Infinity", 3], ["2", "3", "10", "Infinity", "inf", "nan"]),
+        ([True, None, "true", False, {"b": [1, None]}, [2]], ["(none)", "[2]", "false", "true", '{"b": [1, null]}']),
+        (["", "  ", "a", "", "b", "a"], ["(empty)", "a", "b"]),
+    ],
+    ids=["words that Python takes for numbers", "values of JSON", "nothing to show"],
+)
+def test_levels_are_told_as_the_tasks_write_them(values: list[Any], said: list[str]) -> None:
+    """In one order, whatever they are: numbers by size, then words; and none of them is blank."""
+    given = dataclasses.replace(comparison([arm("a", Says(str))]), tasks=tasks(6, k=values), group_by="k")
+    assert [level.level for level in report(compared(given)).levels] == said
+
+
 def test_routes_are_scored_and_counted_where_that_is_all_that_is_expected() -> None:
     """A task with only an `expected_route` is right where that route was taken."""
     given = tuple(

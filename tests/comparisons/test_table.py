@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from loopworth.comparisons.figures import batching_words, seen_words, shown
+from loopworth.comparisons.figures import batching_words, duration, seen_words, shown
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.spending import Batching, Seen
 from loopworth.comparisons.table import render, table
@@ -175,3 +175,9 @@ def test_levels_and_routes_have_tables_of_their_own() -> None:
     assert found["1"].startswith("a | 0/2 0 %")
     assert found["billing"] == "1 | 3"
     assert found["route right"].startswith("1/4")
+
+
+def test_a_long_run_is_told_in_whole_seconds() -> None:
+    """And in no power of ten, as all figures."""
+    times = [duration(seconds) for seconds in (0.00001, 0.9996, 1.234, 1234.5, 36000.0)]
+    assert times == ["< 0.1 ms", "1,000 ms", "1.23 s", "1,230 s", "36,000 s"]
