@@ -23,6 +23,7 @@ from loopworth.comparisons.scores import Score
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trial import Left, Trial, left_by, scored, tried
 from loopworth.runs.outcome import Diverged, Fenced, Outcome
+from loopworth.workflows import typed_answer
 from loopworth.workflows.compile import Compiled
 
 
@@ -45,7 +46,9 @@ class Maker:
         self.start = time.monotonic()
 
     async def prepare(self, note: Callable[[str], None]) -> None:
-        """Open all models, and start the clock where an earlier part of the comparison left it."""
+        """Load and open all that the runs need, and start the clock where an earlier part of the comparison left it."""
+        for arm in self.comparison.arms:
+            typed_answer.ready(*arm.workflow.typed)
         if self.comparison.own_score is not None:
             self.comparison.own_score.open()
         readying = "" if self.keeper.replayed else "making {} ready"

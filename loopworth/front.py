@@ -28,7 +28,7 @@ from loopworth.runs.store import Store, new_id
 from loopworth.runs.wall_clock import now
 from loopworth.runs.world import Ask, Decision, Live
 from loopworth.workflows import compile as building
-from loopworth.workflows import durable, origin
+from loopworth.workflows import durable, origin, typed_answer
 from loopworth.workflows import given as given_tools
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
@@ -101,11 +101,13 @@ def readable(*paths: Any) -> None:
 
 @asynccontextmanager
 async def opened(compiled: Compiled, models: Models | None = None) -> AsyncIterator[Mapping[str, Model]]:
-    """All models that a workflow uses, ready to be asked, by key; closed at the end, but for the caller's own.
+    """All models that a workflow uses, ready to be asked, by key, and what reads their answers loaded; closed at the
+    end, but for the caller's own.
 
     `models` stand in for those that they name. Raises Unavailable, LookupError for a name that nothing asks, and
     `WorkflowFault` where the key of one is not set.
     """
+    typed_answer.ready(*compiled.typed)
     own = given_models.by_key(models or {}, compiled.models)
     ours = {
         key: given_models.spec_of(own[key], spec) if key in own else spec

@@ -24,7 +24,7 @@ from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Executor
 from loopworth.tools.tool import Tool
 from loopworth.tools.toolbox import Toolbox
-from loopworth.workflows import catalogue, chat_model, keys, modifiers, reach, rules, spec, typed_answer, verbs
+from loopworth.workflows import catalogue, chat_model, keys, modifiers, reach, rules, spec, verbs
 from loopworth.workflows.check import priceless
 from loopworth.workflows.contract import Contract
 from loopworth.workflows.document import plain
@@ -47,9 +47,9 @@ class Compiled:
 
     `executor` holds the whole contract: input, output, check. `models` are all that it and its sub-workflows use, by
     the key that their requests carry. `writes` and `gates` name the tools it can reach that write, and that ask.
-    `functions` are those of all tools that may run in it, `every` these tools as they may be called in it, and `read`
-    the files that it was made of. `given` are the tools that came from a program, and not from a file. `named` says
-    where the files name each model first.
+    `functions` are those of all tools that may run in it, `every` these tools as they may be called in it, `typed` the
+    types of its typed answers, and `read` the files that it was made of. `given` are the tools that came from a
+    program, and not from a file. `named` says where the files name each model first.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Compiled:
     file: str = ""
     functions: Sequence[Callable[..., Any]] = ()
     every: Sequence[Tool] = ()
+    typed: Sequence[Type] = ()
     read: tuple[Path, ...] = ()
     given: tuple[str, ...] = ()
     named: Mapping[str, Spotted] = field(default_factory=dict)
@@ -109,6 +110,7 @@ class Builder:
     named: dict[str, Spotted] = field(default_factory=dict)
     functions: list[Callable[..., Any]] = field(default_factory=list)
     every: list[Tool] = field(default_factory=list)
+    typed: list[Type] = field(default_factory=list)
     built: dict[int, Compiled] = field(default_factory=dict)
 
     def workflow(self, workflow: spec.Workflow) -> Compiled:
@@ -138,6 +140,7 @@ class Builder:
             tuple(sorted(reach.gated(workflow, self.files))),
             functions=self.functions,
             every=self.every,
+            typed=self.typed,
             named=self.named,
         )
 
@@ -284,7 +287,7 @@ class Builder:
         if body.output is None:
             return verbs.ask(opening, chat), read
         output = parse_type(body.output, body.at("output").base)
-        typed_answer.ready(output)
+        self.typed.append(output)
         return verbs.ask(opening, chat, output), read
 
     def router(self, workflow: spec.Router, tools: Toolbox) -> Router:

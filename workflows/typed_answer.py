@@ -21,10 +21,12 @@ REASKS = 1
 ANY_TEXT = "…"
 
 
-def ready(output: Type) -> None:
-    """Load instructor and prepare the type, so that no run's latency holds an import."""
-    rehearsed()
-    response_model(output)
+def ready(*outputs: Type) -> None:
+    """Load instructor and prepare the types, so that no run's latency holds an import. It takes a second at first: what
+    is only checked, drawn or reported goes without."""
+    for output in outputs:
+        rehearsed()
+        response_model(output)
 
 
 @lru_cache(maxsize=1)

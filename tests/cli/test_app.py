@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import subprocess
 import sys
 
@@ -66,3 +67,33 @@ def test_help_and_check_load_no_model_client() -> None:
     code = "import sys; from loopworth.cli.app import app; print({'openai', 'scipy', 'instructor'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout == "set()\n"
+
+
+TYPED = """\
+workflow: typed
+shape: pipeline
+input: {question: str}
+model: {name: scripted, replies: ['{"answer": 3}']}
+steps:
+  - {id: said, ask: "{{ question }}", output: int}
+answer: "{{ said }}"
+"""
+ASKED = """\
+import asyncio, sys, loopworth
+made = loopworth.compile("typed.yaml")
+print("instructor" in sys.modules)
+
+async def main():
+    async with loopworth.opened(made):
+        print("instructor" in sys.modules)
+
+asyncio.run(main())
+"""
+
+
+def test_what_reads_typed_answers_is_loaded_before_a_run_and_for_a_run_alone(tmp_path: pathlib.Path) -> None:
+    """It takes a second, which is no part of a run's latency, and which whoever checks or reports does not wait for."""
+    (tmp_path / "typed.yaml").write_text(TYPED, "utf-8")
+    line = [sys.executable, "-c", ASKED]
+    done = subprocess.run(line, capture_output=True, text=True, check=True, cwd=tmp_path, env={"PYTHONPATH": str(ROOT)})
+    assert done.stdout.split() == ["False", "True"]

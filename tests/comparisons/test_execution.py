@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
 from typing import Any
 
@@ -15,6 +16,8 @@ from loopworth.models import ModelSpec, Unavailable, open_model
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects
 from loopworth.runs.outcome import Outcome, Stop
+from loopworth.workflows import typed_answer
+from loopworth.workflows.types import parse_type
 from tests.comparisons.contenders import (
     Asks,
     Endpoint,
@@ -44,6 +47,21 @@ def test_every_arm_runs_every_task_once_and_is_scored() -> None:
     assert all((t.model_calls, t.usage.tokens, t.usage.usd, t.exit) == (1, 15, 0.001, "success") for t in asked)
     assert result.status == 0
     assert result.verdict is not None
+
+
+def test_what_reads_typed_answers_is_loaded_before_the_first_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run's latency is what it took, and no import."""
+    number, before = parse_type("int"), list[object]()
+
+    def answered(question: str) -> str:
+        before.append("ran")
+        return question
+
+    says = arm("says", Says(answered))
+    typed = dataclasses.replace(says, workflow=dataclasses.replace(says.workflow, typed=[number]))
+    monkeypatch.setattr(typed_answer, "ready", lambda *outputs: before.extend(outputs))
+    compared(comparison([typed], 2), {})
+    assert before == [number, "ran", "ran"]
 
 
 def test_an_outcome_without_an_answer_is_wrong_and_not_dropped() -> None:
