@@ -178,10 +178,11 @@ class Variant:
             return self.change_tool(path, rest, change)
         if change.everywhere and rest and first not in self.draft.value:
             return False
-        self.put(self.draft, path, (first, *rest), change)
+        self.put(self.draft, (first, *rest), change)
         return True
 
-    def put(self, draft: Draft, path: str, keys: Sequence[str], change: Change) -> None:
+    def put(self, draft: Draft, keys: Sequence[str], change: Change, above: Sequence[str] = ()) -> None:
+        path = ".".join((*above, *named(draft.value, keys)))
         try:
             before = plain(draft.put(keys, change))
         except KeyError as key:
@@ -223,7 +224,7 @@ class Variant:
         """A tool with one key, or a part of one, replaced; what is not changed stands where it was written."""
         key = keys[0]
         draft = Draft({key: entry.at(key).value}, {(key,): entry.at(key)}) if key in entry.given else Draft({})
-        self.put(draft, ".".join(("tools", name, *keys)), keys, change)
+        self.put(draft, keys, change, above=("tools", name))
         if not draft.value:
             return without(entry, key)
         builder = Builder(Changed(change.spot.file, draft.value, [], parts=draft.parts))
@@ -254,6 +255,17 @@ def entered(holder: Any, key: str) -> tuple[Any, Part]:
     if not isinstance(below, dict | list):
         raise KeyError(key)
     return below, part
+
+
+def named(value: Any, keys: Sequence[str]) -> list[str]:
+    """A path in which an element of a list that has an `id` goes by that, however it was written."""
+    found = list[str]()
+    for key in keys:
+        part = index(value, key) if isinstance(value, dict | list) else key
+        value = value[part] if isinstance(part, int) else value.get(part) if isinstance(value, dict) else None
+        id = value.get("id") if isinstance(part, int) and isinstance(value, dict) else None
+        found.append(key if id is None else str(id))
+    return found
 
 
 def index(holder: Any, key: str) -> Part:

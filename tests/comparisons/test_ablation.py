@@ -138,6 +138,14 @@ def test_changes_one_after_another_are_told_by_what_they_come_to(made: list[Any]
     assert [(one.key, one.before, one.after) for one in settled(Difference(*one) for one in made)] == comes_to
 
 
+def test_a_step_is_one_part_whether_by_its_name_or_its_number(file: pathlib.Path) -> None:
+    """Two arms that change the same step differ in one part, from the one's value to the other's."""
+    text = ARMS.replace("  base: {workflow: w.yaml}\n", "").replace(", budget.time: 9s", "")
+    file.write_text(text.replace("steps.said.set", "steps.1.set"), "utf-8")
+    [found] = json.loads(to_json(result(file)))["ablation"]
+    assert [(part["key"], part["before"]) for part in found["changed"]] == [("steps.more.set", "{{ said + 1 }}")]
+
+
 def test_an_arm_that_comes_to_the_same_is_no_other_one(file: pathlib.Path) -> None:
     """Whatever way its changes took, one arm for all and one for itself: then nothing was changed."""
     text = ARMS.replace("budget.time: 9s", "budget.time: 9s, budget: {time: 60s}")
