@@ -25,6 +25,7 @@ from loopworth.comparisons.report import (
     Judging,
     Recovery,
     Report,
+    level_text,
     report,
 )
 from loopworth.comparisons.result import Result
@@ -109,7 +110,7 @@ def document(result: Result) -> dict[str, Any]:
         "warnings": found.warnings,
         "words": found.words,
         "order": result.order,
-        "trials": [trial(one, tasks[one.task], origin[one.arm], panel) for one in result.trials],
+        "trials": [trial(one, tasks[one.task], comparison.group_by, origin[one.arm], panel) for one in result.trials],
     }
 
 
@@ -271,12 +272,13 @@ def curve(found: Curve, source: Source) -> dict[str, Any]:
     return told(fields, source, fit="estimated")
 
 
-def trial(one: Trial, task: Task, source: Sources, panel: Sources) -> dict[str, Any]:
-    """A trial, with its task's expected answer beside what was answered."""
+def trial(one: Trial, task: Task, group: str | None, source: Sources, panel: Sources) -> dict[str, Any]:
+    """A trial, with its task's level of `group` and its expected answer beside what was answered."""
     fields = msgspec.structs.asdict(one)
     trace: Trace = fields.pop("trace")
     found = {
         **fields,
+        "level": None if group is None else level_text(task.fields.get(group)),
         "expected": plain(task.expected),
         "expected_route": task.expected_route,
         "usage": usage(one.usage, source),

@@ -13,7 +13,7 @@ from loopworth.comparisons.pages.tables import Found
 from loopworth.runs.characters import safe
 
 COLUMNS = (
-    *("run", "arm", "task", "repeat", "attempt", "exit", "right", "harmful"),
+    *("run", "arm", "task", "level", "repeat", "attempt", "exit", "right", "harmful"),
     *("answer", "expected", "route", "remark", "note"),
 )
 FIGURES = ("model_calls", "tool_calls", "latency", "seconds", "queued")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import pathlib
 import sys
@@ -133,6 +134,19 @@ def test_a_comparison_writes_its_pages_when_it_ends(tmp_path: pathlib.Path) -> N
     assert "loopworth runs show" in text
     assert "Twice 7?" in text
     assert "**Verdict: double better**" in (tmp_path / "r.md").read_text("utf-8")
+
+
+def test_a_row_of_the_csv_has_its_level(tmp_path: pathlib.Path) -> None:
+    """What the report groups by, a spreadsheet can group by as well."""
+    file = doubles(tmp_path)
+    file.write_text(f"{file.read_text('utf-8')}group_by: n\n", "utf-8")
+    assert command("compare", file).exit_code == 0
+    assert command("report", "--csv", "t.csv").exit_code == 0
+    with open("t.csv", encoding="utf-8", newline="") as rows:
+        found = list(csv.DictReader(rows))
+    assert len(found) == 24
+    tasks = [json.loads(line) for line in (tmp_path / "tasks.jsonl").read_text("utf-8").splitlines()]
+    assert {row["task"]: row["level"] for row in found} == {task["id"]: str(task["n"]) for task in tasks}
 
 
 def test_without_a_file_the_table_is_printed(tmp_path: pathlib.Path) -> None:
