@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
-from loopworth.models.dialects.history import tools_called
+from loopworth.models.dialects.history import SYSTEM, tools_called
 from loopworth.models.parts import parts, silent
 from loopworth.models.reading import content_text
 from loopworth.runs.message import Message
@@ -17,7 +17,6 @@ RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_
 """The two names of the output limit."""
 SCHEMAS = {"response_format": ("json_schema", "schema"), "output_config": ("format", "schema"), "format": ()}
 """Where each dialect puts the schema of a reply."""
-SYSTEM = ("system", "developer")
 NAMES = ("properties", "$defs", "definitions", "patternProperties")
 """The keywords of a schema whose own keys are names."""
 

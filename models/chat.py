@@ -27,7 +27,6 @@ from loopworth.runs.usage import Quote, Usage
 class ChatModel:
     """Asks one model at an endpoint. `most` is the most output of any call; None leaves it to the request."""
 
-    by_id = False
     streams = True
 
     def __init__(self, spec: ModelSpec, endpoint: Endpoint, most: int | None = None) -> None:
@@ -169,9 +168,7 @@ class ChatModel:
         """The end of a call whose endpoint failed: what it said, and what to do about it."""
         many = f", after {len(exchange.attempts)} attempts" if len(exchange.attempts) > 1 else ""
         note = f"{self.spec.name} at {self.endpoint}: {found.words}{many}; {self.advice(found)}"
-        stop = Stop("provider_error", None, hide(note))
-        stop.attempts = tuple(exchange.attempts)  # type: ignore[attr-defined]  # the event shows them
-        return stop
+        return Stop("provider_error", None, hide(note), tuple(exchange.attempts))
 
     def advice(self, found: Trouble) -> str:
         """What to do about it."""

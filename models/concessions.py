@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from loopworth.models import changes
 from loopworth.models.changes import RENAMED, SCHEMAS, Body
+from loopworth.models.dialects.history import SYSTEM
 from loopworth.models.errors import ALTERNATING, NO_SUCH_ID, NO_SYSTEM, SYSTEM_FIRST, Trouble
 from loopworth.runs.message import Message
 from loopworth.runs.usage import Value
@@ -138,7 +139,7 @@ def roles(found: Trouble, body: Body) -> Iterator[Concession]:
     alternating = ALTERNATING.search(found.message)
     if alternating:
         yield Concession("merge", "messages")
-    if not any(message.get("role") in changes.SYSTEM for message in body["messages"]):
+    if not any(message.get("role") in SYSTEM for message in body["messages"]):
         return
     if alternating or SYSTEM_FIRST.search(found.message):
         yield Concession("lead", "system")

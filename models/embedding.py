@@ -35,7 +35,6 @@ class EmbeddingModel:
     thread beside the event loop: a pass takes some 20 ms.
     """
 
-    by_id = False
     concurrency = 1
 
     def __init__(self, spec: ModelSpec, encoder: Encoder | None = None) -> None:

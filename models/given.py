@@ -10,13 +10,14 @@ import asyncio
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
 from loopworth.models.opening import Model, open_model
 from loopworth.models.reading import read
 from loopworth.models.spec import ModelSpec
+from loopworth.runs import world
 from loopworth.runs.journal import body, reader
 from loopworth.runs.message import Message, Reply, Request
 from loopworth.runs.outcome import Diverged, Stop
@@ -26,14 +27,9 @@ CONCURRENCY = 4
 """Calls at once where the object does not say."""
 
 
-class Replies(Protocol):
-    """All that a model must have. `endpoint`, `concurrency` and `name` are read where it has them."""
-
-    async def reply(self, request: Request, seconds: float | None) -> Reply: ...
-
-
-Given: TypeAlias = Replies | Callable[[Request], Any] | str
-"""An object, a function, or the name (`provider/model`) of a model to open."""
+Given: TypeAlias = world.Model | Callable[[Request], Any] | str
+"""An object, whose `endpoint`, `concurrency` and `name` are read where it has them; a function; or the name
+(`provider/model`) of a model to open."""
 
 
 class GivenModel:
@@ -44,7 +40,7 @@ class GivenModel:
     reply, is an endpoint's failure.
     """
 
-    def __init__(self, own: Replies | Callable[[Request], Any]) -> None:
+    def __init__(self, own: world.Model | Callable[[Request], Any]) -> None:
         self.own, self.name = own, name_of(own)
         self.endpoint: str = getattr(own, "endpoint", self.name)
         self.concurrency: int = getattr(own, "concurrency", CONCURRENCY)

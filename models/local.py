@@ -133,7 +133,6 @@ def healthy(address: str) -> bool:
 class LocalModel:
     """The embedded model. Its server starts at the first call, or ahead by `prepare`, and is shared by file."""
 
-    by_id = False
     streams = True
     concurrency = SLOTS
 
@@ -218,9 +217,3 @@ def file_of(spec: ModelSpec) -> Path:
     if spec.model not in CHAT:
         raise Unavailable(f"no embedded model {spec.model!r}: there are {', '.join(CHAT)} and, with `file`, custom")
     return ready(spec.model)[0]
-
-
-def stop_servers() -> None:
-    """End every server of this process."""
-    for server in SERVERS.values():
-        server.stop()

@@ -19,13 +19,15 @@ from loopworth.models.pace import Pace
 from loopworth.models.providers import OWN, keys
 from loopworth.models.scripted import ScriptedModel
 from loopworth.models.spec import ModelSpec, spec_faults
+from loopworth.runs import world
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Stop
 from loopworth.runs.secrets import learn
 
 
-class Model(Protocol):
-    """One chat model. `endpoint` is equal for models that share a server, `concurrency` the calls it takes at once."""
+class Model(world.Model, Protocol):
+    """A model that was opened. `endpoint` is equal for models that share a server, `concurrency` the calls it takes at
+    once."""
 
     @property
     def endpoint(self) -> str: ...
@@ -33,15 +35,12 @@ class Model(Protocol):
     @property
     def concurrency(self) -> int: ...
 
-    async def reply(self, request: Request, seconds: float | None) -> Reply: ...
-
     async def close(self) -> None: ...
 
 
 class KeylessModel:
     """A model whose key is not set: every call says so, and nothing is sent."""
 
-    by_id = False
     concurrency = 1
 
     def __init__(self, spec: ModelSpec, variable: str) -> None:

@@ -229,7 +229,7 @@ class Effects:
         except (Stop, asyncio.CancelledError) as end:
             finish = end.exit if isinstance(end, Stop) else "cancelled"
             usage = Usage(None, None, usd=None) if isinstance(end, Stop) else usage
-            attempts = hide(getattr(end, "attempts", ()))
+            attempts = hide(end.attempts) if isinstance(end, Stop) else ()
             self.emit(ModelCalled(id, request.model, usage, finish, began, self.clock() - began, attempts))
             raise
         finally:

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from loopworth.runs.events import AnyEvent, ModelCalled, RouteTaken, Spoke, ToolCalled
-from loopworth.runs.message import Message
+from loopworth.runs.message import Attempt, Message
 from loopworth.runs.observation import RAN, Observation
 from loopworth.runs.usage import Usage, Value
 
@@ -62,12 +62,14 @@ APART: tuple[Exit, ...] = ("waiting", "cancelled", "provider_error", "harness_er
 
 class Stop(Exception):
     """Ends a run with `exit`. `owner` is the path of the budget that was hit, or of the workflow whose guard tripped;
-    None where it was no limit."""
+    None where it was no limit. `attempts` are the requests of an endpoint that failed."""
 
-    def __init__(self, exit: Exit, owner: str | None = None, note: str = "") -> None:
+    def __init__(
+        self, exit: Exit, owner: str | None = None, note: str = "", attempts: tuple[Attempt, ...] = ()
+    ) -> None:
         super().__init__(exit, owner, note)
         self.exit: Exit = exit
-        self.owner, self.note = owner, note
+        self.owner, self.note, self.attempts = owner, note, attempts
 
     def __str__(self) -> str:
         return f"{self.exit}: {self.note}" if self.note else self.exit

@@ -115,6 +115,7 @@ class Model(Protocol):
 
     One whose calls are billed also has `quote(request) -> Quote`. One that can stream says so by `streams = True`, and
     its `reply` takes `hear` as well, to be called with new text and the number of the attempt, from 1, that it is of.
+    One whose replies are scripted by the effect's id says so by `by_id = True`, and its `reply` takes that id third.
     """
 
     async def reply(self, request: Request, seconds: float | None) -> Reply: ...

@@ -13,7 +13,7 @@ from typing import Any
 
 from loopworth.models.dialects.anthropic_stream import Blocks
 from loopworth.models.dialects.closed_schema import closed
-from loopworth.models.dialects.history import arguments_of, settings, tools_called
+from loopworth.models.dialects.history import SYSTEM, arguments_of, settings, tools_called
 from loopworth.models.errors import Trouble, trouble
 from loopworth.models.parts import parts, picture, spoken
 from loopworth.models.reading import content_text, count, read
@@ -125,9 +125,6 @@ def parted(messages: list[Message]) -> tuple[list[str], list[Message]]:
     if not turns:
         return [], [{"role": "user", "content": "\n\n".join(system) or "…"}]
     return system, turns
-
-
-SYSTEM = ("system", "developer")
 
 
 def said(message: Message) -> Iterator[dict[str, Any]]:

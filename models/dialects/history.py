@@ -6,6 +6,9 @@ from typing import Any
 
 from loopworth.runs.message import Message, json_of
 
+SYSTEM = ("system", "developer")
+"""The roles of who sets a conversation up."""
+
 
 def settings(**said: Any) -> dict[str, Any]:
     """What is set: null leaves a key out of the request altogether."""

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from loopworth.models import ModelSpec, Unavailable, open_model, prepare
-from loopworth.models.local import LocalModel, LocalServer, stop_servers
+from loopworth.models.local import SERVERS, LocalModel, LocalServer
 from loopworth.models.weights import find
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Stop
@@ -184,7 +184,8 @@ def embedded() -> Iterator[Callable[..., Reply]]:
         return asyncio.run(reply)  # type: ignore[arg-type]
 
     yield ask
-    stop_servers()
+    for server in SERVERS.values():
+        server.stop()
 
 
 @pytest.mark.weights

@@ -36,7 +36,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, said: str) -> Stop:
 def test_words_are_cut_after_keys_are_masked(monkeypatch: pytest.MonkeyPatch, before: int) -> None:
     """A message is cut at 600 characters, and half a key is a hint."""
     end = refused(monkeypatch, "x" * before + KEY)
-    shown = repr([end.note, end.attempts])  # type: ignore[attr-defined]
+    shown = repr([end.note, end.attempts])
     assert KEY[:3] not in shown
     assert "***" in shown
 
