@@ -81,7 +81,7 @@ def folded(again: Again, before: Kept) -> Result:
         trials=tuple(trials),
         began=before.began,
         seconds=before.seconds,
-        stopped="" if over else f"{before.id} is unfinished",
+        stopped="" if over else f"{before.id} is unfinished" + (before.note and f": {before.note}"),
         id=before.id,
         replayed=True,
         rescored=True,

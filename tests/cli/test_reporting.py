@@ -168,6 +168,18 @@ def test_a_run_that_is_told_again_is_no_replay(tmp_path: pathlib.Path) -> None:
     assert "nothing is spent" in command("compare", file, "--replay", told()["replayed"]).stdout
 
 
+def test_a_part_is_told_with_why_it_stopped(tmp_path: pathlib.Path) -> None:
+    """Whoever forwards the report did not see the terminal of that day."""
+    file = doubles(tmp_path, 20)
+    says = '{text: "4", usage: {prompt_tokens: 10, completion_tokens: 1}}'
+    (tmp_path / "guess.yaml").write_text(GUESS.replace(says, "{error: {status: 500, message: down}}"), "utf-8")
+    assert command("compare", file).exit_code == 3
+    after = told()
+    assert after["verdict"] is None
+    [stopped] = [one for one in after["warnings"] if one.startswith("stopped after ")]  # type: ignore[attr-defined]
+    assert "is unfinished: scripted failed the arm 'guess' 5 times and never answered it" in stopped
+
+
 def test_files_that_changed_since_change_no_cost_and_are_named(tmp_path: pathlib.Path) -> None:
     """An old report is made again with what its runs cost then; the page says which files are others now."""
     priced = GUESS.replace("name: scripted", "name: scripted, price: {input: 1.0, output: 12.0}")
