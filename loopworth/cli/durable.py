@@ -110,10 +110,9 @@ def told() -> Iterator[None]:
 
 
 def line(one: Approval) -> Text:
-    """A question in one line, with the command that decides it."""
-    choices = "answer" if "answer" in one.question.choices else one.question.choices[0]
+    """A question in one line, with the command that shows what there is to know before it is decided."""
     text = shown(f"{one.tool} {shown(one.question.arguments).plain}", lines=False)
-    return text.append(f": loopworth inbox {choices} {one.name}")
+    return text.append(f": loopworth inbox show {one.name}")
 
 
 def facts(one: Approval) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import typer
 
 from loopworth import front
 from loopworth.cli.durable import Durable, facts, line, told
-from loopworth.cli.status import DONE, FAILED, UserFault, of_exit
+from loopworth.cli.status import DONE, FAILED, UserFault, alone, of_exit
 from loopworth.cli.steps import steps
 from loopworth.cli.store import Place, gathered, open_store
 from loopworth.cli.sweeping import sweep
@@ -36,10 +36,10 @@ SWEEP = "Go on with every run that is decided, has expired, or lost its process.
 
 
 @app.callback(invoke_without_command=True)
-def inbox(ctx: typer.Context) -> None:
-    """List what waits."""
-    if ctx.invoked_subcommand is None:
-        listing(None, False)
+def inbox(ctx: typer.Context, store: Place = None, as_json: AsJson = False) -> None:
+    """List what waits for a person; with a command: look at a question, or decide it."""
+    if alone(ctx):
+        listing(store, as_json)
 
 
 @app.command("list", short_help="List what waits for a decision.")
@@ -55,6 +55,7 @@ def listing(store: Place = None, as_json: AsJson = False) -> None:
     for one in () if as_json else found:
         end = f", expires {one.expires}" if one.expires else ""
         output().print(shown(f"{one.name}  {one.workflow}, since {one.asked}{end}", "bold"), soft_wrap=True)
+        output().print(shown(one.question.text, lines=False), soft_wrap=True)
         output().print(line(one), soft_wrap=True)
     for run in ready:
         complain(f"the run {run} is decided, and was not gone on with yet: loopworth run --durable --resume {run}")

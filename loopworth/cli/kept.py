@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 from rich.text import Text
 
-from loopworth.cli.status import UserFault, saving
+from loopworth.cli.status import UserFault, alone, saving
 from loopworth.cli.steps import steps
 from loopworth.cli.store import Place, found_run, gathered, open_store
 from loopworth.cli.terminal import AsJson, complain, headed, output, results, shown, write_json
@@ -51,10 +51,7 @@ def runs(
     as_json: AsJson = False,
 ) -> None:
     """List the runs and comparisons that are kept, the newest first; trials with --comparison, --arm or --task."""
-    if ctx.invoked_subcommand is not None:
-        sources = [ctx.get_parameter_source(name) for name in ctx.params]
-        if any(source is not None and source.name == "COMMANDLINE" for source in sources):
-            raise UserFault(f"options of `runs {ctx.invoked_subcommand}` stand after it, and not before")
+    if not alone(ctx):
         return
     if exit is not None and exit not in (known := (*get_args(Exit), "unfinished", "killed")):
         near = nearest(exit, known)

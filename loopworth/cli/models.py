@@ -8,7 +8,7 @@ import typer
 from rich.table import Column, Table
 
 from loopworth.cli.probing import probe
-from loopworth.cli.status import FAULTY, UserFault
+from loopworth.cli.status import FAULTY, UserFault, alone
 from loopworth.cli.terminal import AsJson, complain, output, shown, write_json
 from loopworth.models.weights import WEIGHTS, WrongHash, find, install, intact
 from loopworth.workflows.faults import suggestion
@@ -20,7 +20,7 @@ DEFAULT = next(iter(WEIGHTS))
 @app.callback(invoke_without_command=True)
 def models(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List the embedded models: size of the download, licence, and whether the weights are installed."""
-    if ctx.invoked_subcommand is not None:
+    if not alone(ctx):
         return
     found = [facts(name) for name in WEIGHTS]
     if as_json:

@@ -41,6 +41,17 @@ class UserFault(Exception):
     """What was typed on the command line cannot be done; the text says what to type instead."""
 
 
+def alone(ctx: typer.Context) -> bool:
+    """Whether a word that has commands stands without one. Raises UserFault for an option before a command, which would
+    be read by neither."""
+    if ctx.invoked_subcommand is None:
+        return True
+    sources = [ctx.get_parameter_source(name) for name in ctx.params]
+    if any(source is not None and source.name == "COMMANDLINE" for source in sources):
+        raise UserFault(f"options of `{ctx.info_name} {ctx.invoked_subcommand}` stand after it, and not before")
+    return False
+
+
 @contextmanager
 def saving(to: Path) -> Iterator[None]:
     """Say which file could not be written, and why."""

@@ -74,11 +74,22 @@ def test_a_run_waits_and_says_how_to_decide(folder: pathlib.Path) -> None:
     """Status 4, no question on the terminal, nothing called; data is shown, never obeyed."""
     done = command("run", folder / "refunds.yaml", "--durable", "-i", "case=the vase")
     assert (done.exit_code, paid(folder)) == (WAITING, [])
-    assert "loopworth inbox approve" in done.stdout
+    assert "loopworth inbox show" in done.stdout
     assert "\x1b" not in done.output
     listed = command("inbox", "list")
     assert "refund" in listed.stdout
+    assert one_of(command("inbox", "list", "--json"))[0]["text"] in listed.stdout
     assert "\x1b" not in listed.stdout
+
+
+def test_the_word_alone_lists_as_its_command_does(folder: pathlib.Path) -> None:
+    """With the same options; before a command they would be read by neither, and are refused."""
+    begun(folder)
+    for options in ([], ["--json"], ["--store", str(folder / "runs.db")]):
+        assert command("inbox", *options).stdout == command("inbox", "list", *options).stdout
+    for words in (["inbox", "--json", "list"], ["models", "--json", "install"]):
+        done = command(*words)
+        assert (done.exit_code, f"options of `{words[0]} {words[2]}` stand after it" in done.stderr) == (2, True)
 
 
 def test_an_approval_in_another_process_goes_on_with_the_run(folder: pathlib.Path) -> None:
