@@ -36,7 +36,7 @@ BESIDE: dict[Token, str] = {"suffices": " against {arm}", "better": " than {arm}
 """What names the arms, where several were compared and came out otherwise; the other words name them as they are."""
 EARNS: tuple[Token, ...] = ("earns", "earns_cheaper")
 KEEPS: tuple[Token, ...] = ("suffices", "better", "over_budget", "not_shown_safe")
-"""What `--require earns` and `--require keeps` pass on; `undecided` fails both."""
+"""What `--require earns` and, of every challenger, `--require keeps` pass on; `undecided` fails both."""
 MIN_GAIN, MOST_LEFT_OUT = 0.10, 0.02
 
 
@@ -128,13 +128,18 @@ class ArmVerdict(Value, frozen=True):
 
 
 class Verdict(Value, frozen=True):
-    """Who holds the place in the end. `token` is the holder's if it earned its place, else `undecided` where any of the
-    challengers is, else the last one's."""
+    """Who holds the place in the end. `token` is the holder's if it earned its place, else the last challenger's."""
 
     holder: str
     token: Token
     arms: tuple[ArmVerdict, ...]
     words: str
+
+    def meets(self, required: Literal["earns", "keeps"]) -> bool:
+        """Whether a challenger earned the place; or whether the first arm keeps it against every one of them."""
+        if required == "earns":
+            return self.token in EARNS
+        return bool(self.arms) and all(one.token in KEEPS for one in self.arms)
 
     @property
     def title(self) -> str:
@@ -181,8 +186,7 @@ def decide(
         judged.append(judge(matched(arm, holder), rule, broken))
         if judged[-1].token in EARNS:
             holder, earned = arm, judged[-1].token
-    open = not judged or any(one.token == "undecided" for one in judged)
-    token = earned or ("undecided" if open else judged[-1].token)
+    token = earned or (judged[-1].token if judged else "undecided")
     return Verdict(holder.arm, token, tuple(judged), sentences.summary(holder.arm, bool(earned), len(judged)))
 
 

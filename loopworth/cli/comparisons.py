@@ -120,6 +120,4 @@ def tell(result: Result, require: Required | None, as_json: bool, trouble: bool 
 
 def met(result: Result, require: Required) -> bool:
     """Whether the verdict is one of those that `--require` asks for."""
-    from loopworth.comparisons.verdict import EARNS, KEEPS
-
-    return result.verdict is not None and result.verdict.token in (EARNS if require == "earns" else KEEPS)
+    return result.verdict is not None and result.verdict.meets(require)

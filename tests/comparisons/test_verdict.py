@@ -133,10 +133,11 @@ def test_a_place_is_kept_where_no_challenger_is_undecided() -> None:
     """In whatever order they stand: `--require keeps` must not pass on the last one's answer alone."""
     agent = arms(30, 0, 10)[1]
     worse, twin = Measured("worse", shares(0, 40)), msgspec.structs.replace(agent, arm="twin")
-    assert [decide([agent, *others]).token for others in ([worse, twin], [twin, worse], [worse])] == [
-        "undecided",
-        "undecided",
-        "better",
+    found = [decide([agent, *others]) for others in ([worse, twin], [twin, worse], [worse])]
+    assert [(one.token, one.meets("keeps")) for one in found] == [
+        ("undecided", False),
+        ("better", False),
+        ("better", True),
     ]
 
 
