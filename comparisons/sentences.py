@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, floor, isfinite
 
-from loopworth.comparisons.evidence import Pairs, Ruling
+from loopworth.comparisons.evidence import LEAST_VARIED, Pairs, Ruling
 from loopworth.comparisons.intervals import Interval
 from loopworth.comparisons.ratios import Ratio
 from loopworth.comparisons.sequential import Shut
@@ -156,7 +156,10 @@ def breaking_even(facts: Facts, gain: float | None) -> str:
     weighed = ", weighed task by task," if facts.pairs.weighed is not None else ""
     caps = ""
     if facts.pairs.weighed is not None and not all(map(isfinite, (facts.pairs.lowest, facts.pairs.swapped.lowest))):
-        caps = " No cap on what a run may cost is known (`budget: {usd: …}`), so only the many can decide."
+        caps = (
+            " No cap on what a run may cost is known (`budget: {usd: …}` of the workflows, and `time: …` where seconds "
+            f"have a price), and without one nothing is decided before {LEAST_VARIED} tasks tell the two apart."
+        )
     return f"At these prices {facts.arm} {must} points of accuracy{weighed} to pay for what it costs.{caps}"
 
 

@@ -262,6 +262,7 @@ def test_a_few_tasks_with_varied_costs_are_decided_where_a_cap_bounds_them() -> 
     known, unknown = (only(decide(priced(25, 15, 0, cost, **caps), rule)) for caps in ({"most_usd": 0.05}, {}))
     assert (known.token, unknown.token) == ("earns", "undecided")
     assert "No cap on what a run may cost is known" in unknown.words
+    assert "nothing is decided before 25 tasks tell the two apart" in unknown.words
     assert unknown.more
 
 
