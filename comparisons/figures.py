@@ -37,6 +37,9 @@ def judge_words(one: Judging) -> Iterable[str]:
         yield f"{one.model} agrees with the labels on {of}{kappa}"
     if one.repeated:
         yield f"{counted(one.repeated, 'labelled row')} more, the same as another, counted for nothing"
+    if one.unshown:
+        names = ", ".join(f"`{name}`" for name in one.unshown)
+        yield f"no labelled row has {names}, which it is shown of a task: it was judged with less to go by"
     if known.unjudged:
         yield f"it gave no verdict on {counted(known.unjudged, 'labelled row')}"
     split = f"; {one.split} passed in one order only, which is wrong" if one.split else ""

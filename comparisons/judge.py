@@ -321,6 +321,11 @@ class Agreement(Value, frozen=True):
     @property
     def doubt(self) -> str:
         """Why no verdict may rest on this judge, and what to do; "" where one may."""
+        if self.n < LEAST <= self.n + self.unjudged:
+            return (
+                f"the judge gave a verdict on only {self.n} of {self.n + self.unjudged} labelled rows, and it takes "
+                f"{LEAST}: read what it replied, then mend its rubric or take another model"
+            )
         if self.n < LEAST:
             have = f"it is known on {self.n} labelled rows" if self.n else "it is not known on any labelled row"
             return (

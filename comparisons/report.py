@@ -120,6 +120,7 @@ class Judging(Value, frozen=True):
     Of `runs` that it judged it passed so many `split` in one order only, which are wrong, and gave no verdict on
     `unjudged`. `calls`, `tokens` and `usd` are its own, those on the labelled rows too, and in no arm's figures.
     `doubt` says why no verdict rests on it; `repeated` labelled rows are the same as others, and count for nothing.
+    `unshown` are the columns that it is shown of a task, and of no labelled row.
     """
 
     model: str
@@ -133,6 +134,7 @@ class Judging(Value, frozen=True):
     usd: float | None
     doubt: str
     repeated: int = 0
+    unshown: tuple[str, ...] = ()
     sources: Sources = MEASURED
 
 
@@ -221,6 +223,8 @@ def judged(result: Result) -> Judging | None:
         return None
     runs = list(result.runs)
     asked = [trial for trial in runs if trial.judge_calls and trial not in result.labels]
+    columns = dict.fromkeys(name for arm in result.comparison.arms for name in arm.inputs)
+    labelled = {name for label in judge.labels for name in label.fields}
     used = sum((trial.judging for trial in runs), Usage())
     return Judging(
         model=judge.model.name,
@@ -234,6 +238,7 @@ def judged(result: Result) -> Judging | None:
         usd=used.usd,
         doubt=known.doubt,
         repeated=judge.repeated,
+        unshown=tuple(name for name in columns if judge.labels and name not in labelled),
         sources=sources_of_judge(result, judge),
     )
 

@@ -220,6 +220,25 @@ def test_a_labelled_row_counts_once(file: pathlib.Path, endpoint: FakeEndpoint) 
     assert "20 labelled rows more, the same as another" in " ".join(command("report", "last").stdout.split())
 
 
+def test_a_judge_that_gives_no_verdict_on_the_labels_is_not_to_be_given_more(
+    file: pathlib.Path, referee: Referee
+) -> None:
+    """The rows are there: what it replies is what there is to mend."""
+    referee.says = lambda _: "well, well"
+    words = json.loads(command("compare", file, "--json").stdout)["verdict"]["words"]
+    assert "the judge gave a verdict on only 0 of 24 labelled rows, and it takes 20: read what it replied" in words
+
+
+def test_labels_without_what_was_asked_are_told(file: pathlib.Path) -> None:
+    """The judge agrees with people on less than it is shown of a task; columns that no arm takes do not matter."""
+    assert found("compare", file)["judge"]["unshown"] == ["a"]
+    said = " ".join(command("report", "last").stdout.split())
+    assert "no labelled row has `a`, which it is shown of a task" in said
+    labels = file.with_name("labelled.jsonl")
+    labels.write_text(labels.read_text("utf-8").replace('"q"', '"a": "", "q"'), "utf-8")
+    assert found("compare", file)["judge"]["unshown"] == []
+
+
 def test_a_judge_that_passes_everything_decides_nothing(file: pathlib.Path, referee: Referee) -> None:
     """It agrees with half of the labels, as chance does."""
     referee.says = lambda _: verdict("pass")
