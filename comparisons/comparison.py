@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,7 +31,7 @@ from loopworth.workflows.document import plain
 from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.form import Spotted
 from loopworth.workflows.keys import keyed, place
-from loopworth.workflows.origin import code_of
+from loopworth.workflows.origin import by_path, code_of
 from loopworth.workflows.python_name import load as load_python
 from loopworth.workflows.reach import unpriced
 from loopworth.workflows.spec import Tool
@@ -166,9 +164,8 @@ def load(
     """Read a comparison with all its files and check it; nothing is run and no model opened.
 
     `task` keeps the task of that id alone, also past the file's own limit, `limit` the first so many; `whole` takes
-    all.
-    `tools` stand in for those of the arms. Raises WorkflowFault with every fault of every
-    file, and LookupError, which names the nearest id, where there is no such task.
+    all. `tools` stand in for those of the arms. Raises WorkflowFault with every fault of every file, and LookupError,
+    which names the nearest id, where there is no such task.
     """
     loaded = load_files(path, whole=whole, given=tools).sound()
     form = loaded.comparisons.get(Path(path).resolve())
@@ -209,7 +206,7 @@ def built(
         named=named(form, scorer),
         controls=controls(form),
         spec=plain(loaded.files.documents[Path(file).resolve()].value),
-        files=dict(digests(form, loaded, Path(file), arms, scorer.own if isinstance(scorer, Bounded) else None)),
+        files=digests(form, loaded, Path(file), arms, scorer.own if isinstance(scorer, Bounded) else None),
     )
 
 
@@ -272,7 +269,7 @@ def ours(form: spec.Comparison) -> list[str]:
 
 def digests(
     form: spec.Comparison, loaded: Loaded, file: Path, arms: Iterable[Arm], own: OwnScore | None
-) -> Iterator[tuple[str, str]]:
+) -> dict[str, str]:
     """The SHA-256 of every file that was read, and of the code of tools and score, by its path from the comparison."""
     source = form.path("tasks") if isinstance(form.tasks, str) else form.tasks.path("file")
     functions = [function for arm in arms for function in arm.workflow.functions]
@@ -282,5 +279,5 @@ def digests(
     code = {path for function in functions if (path := code_of(function))}
     logs = {arm.path("log").resolve() for arm in form.arms.values() if arm.log is not None}
     logs |= {path.resolve() for path in labels_files(form)}
-    for path in sorted({*loaded.files.documents, *loaded.files.texts, *code, *logs, source.resolve()}):
-        yield os.path.relpath(path, file.resolve().parent), sha256(path.read_bytes()).hexdigest()
+    read = {*loaded.files.documents, *loaded.files.texts, *code, *logs, source.resolve()}
+    return by_path(read, file.resolve().parent)

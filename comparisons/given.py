@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import os
 from collections.abc import Callable, Iterator, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias
 
@@ -31,7 +29,7 @@ from loopworth.runs.store import Store
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.given import SHAPE
-from loopworth.workflows.origin import code_of
+from loopworth.workflows.origin import by_path, code_of, of
 from loopworth.workflows.types import parse_type
 
 Joined: TypeAlias = tuple[Comparison, Open, frozenset[str]]
@@ -131,10 +129,9 @@ def digests(comparison: Comparison, arms: tuple[Arm, ...], models: Mapping[str, 
     folder = Path(comparison.file).resolve().parent
     for arm in arms:
         yield f"the arm {arm.name!r} given in Python", ""
-        for function in arm.workflow.functions:
-            if path := code_of(function):
-                yield os.path.relpath(path, folder), sha256(path.read_bytes()).hexdigest()
+        code = {path for function in arm.workflow.functions if (path := code_of(function))}
+        yield from by_path(code, folder).items()
     for name, own in models.items():
         path = code_of(own if inspect.isroutine(own) else getattr(type(own), "reply", None))
-        code = sha256(path.read_bytes()).hexdigest() if path else str(own) if isinstance(own, str) else ""
-        yield f"the model {name!r} given in Python", code
+        made_of = of(path) if path else own if isinstance(own, str) else ""
+        yield f"the model {name!r} given in Python", made_of

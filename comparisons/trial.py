@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from hashlib import blake2b
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
@@ -22,9 +22,6 @@ ENCODER = msgspec.json.Encoder(enc_hook=str)
 NOTHING = msgspec.Raw(b"null")
 UNTRACED = Trace()
 UNUSED = Usage()
-
-Harm: TypeAlias = Callable[[Mapping[str, Any]], bool]
-"""Whether a run did harm, by `answer`, `calls` and `task`."""
 
 
 class Trial(Value, frozen=True):

@@ -17,7 +17,7 @@ from loopworth.workflows.form import Form, Spotted
 from loopworth.workflows.reach import inner, model_name, reaches, unpriced, usable
 from loopworth.workflows.reach import written as may_write
 from loopworth.workflows.scope import ANYTHING, Gap, Schema, Scope, condition, dotted, held, templates
-from loopworth.workflows.templates import TemplateFault, lone
+from loopworth.workflows.templates import lone
 from loopworth.workflows.types import TypeFault, parse_type
 from loopworth.workflows.workflow_tool import workflow_tool
 
@@ -451,7 +451,7 @@ def alone(text: str) -> Any:
     """The expression of a text that is exactly one `{{ … }}`."""
     try:
         return lone(text)
-    except (TemplateFault, Exception):  # a faulty template is reported where it is judged
+    except Exception:  # a faulty template is reported where it is judged
         return None
 
 

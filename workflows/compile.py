@@ -186,9 +186,8 @@ class Builder:
     def model(self, form: spec.Body | spec.Workflow) -> ModelSpec:
         """The model that a workflow or a step names, noted for the world; nothing where none is asked."""
         written: spec.ModelSpec | None = form.model
-        made = chat_model.model_spec(written if written is not None else "")
-        if self.override is not None:
-            made = chat_model.model_spec(self.override)
+        asked = written if self.override is None else self.override
+        made = chat_model.model_spec(asked if asked is not None else "")
         if made.name:
             self.models[made.key] = made
             self.named.setdefault(made.key, keys.place(form, written))
@@ -225,8 +224,8 @@ class Builder:
             step.id or str(number),
             act,
             frozenset(reads),
-            None if when is None else when.holds,
-            None if each is None else each,
+            when=None if when is None else when.holds,
+            each=each,
             writes=reach.writes(step, self.files.tools(workflow), self.files),
             barrier=step.verb == "check",
             title=f"step {step.id!r}" if step.id else f"step {number} ({step.verb}, line {line})",
@@ -297,10 +296,10 @@ class Builder:
             {label: self.route(route, workflow, tools) for label, route in workflow.from_.items()},
             messages(workflow.instructions, workflow.choose)[0],
             made.key,
-            workflow.otherwise is not None,
-            made.provider == "local",
-            made.max_tokens,
-            similarity,
+            otherwise=workflow.otherwise is not None,
+            constrained=made.provider == "local",
+            max_tokens=made.max_tokens,
+            similarity=similarity,
         )
 
     def route(self, body: spec.Route, workflow: spec.Workflow, tools: Toolbox) -> Route:
@@ -328,20 +327,20 @@ class Builder:
 
     def loop(self, workflow: spec.Loop, tools: Toolbox) -> Loop:
         made, output = self.model(workflow), spec.output_type(workflow)
-        finish = spec.finish(workflow)
-        speech: Speech = PROTOCOLS[workflow.protocol](list(tools.values()), output, finish)
+        speech: Speech = PROTOCOLS[workflow.protocol](list(tools.values()), output, spec.finish(workflow))
+        compact = workflow.compact
         return Loop(
             messages(workflow.instructions, workflow.prompt)[0],
             made.key,
             tools,
             speech,
-            made.max_tokens,
-            rules.repetition(workflow.on_repeat),
-            workflow.parallel,
-            on_limit(workflow, made, output),
-            workflow.on_bad_call == "rollback",
-            None if workflow.compact is None else Compaction(workflow.compact.above, workflow.compact.keep_last),
-            workflow.tool_choice,
+            max_tokens=made.max_tokens,
+            on_repeat=rules.repetition(workflow.on_repeat),
+            parallel=workflow.parallel,
+            on_limit=on_limit(workflow, made, output),
+            rollback=workflow.on_bad_call == "rollback",
+            compact=None if compact is None else Compaction(compact.above, compact.keep_last),
+            tool_choice=workflow.tool_choice,
         )
 
 

@@ -7,11 +7,9 @@ One run is one or more *activations*. One ends where the run ends, where its pro
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +29,7 @@ from loopworth.runs.wall_clock import moment, now
 from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
+from loopworth.workflows.origin import by_path, changed
 
 AT_REST = ("cancelled", "waiting", "provider_error", "harness_error")
 """Ends of an activation after which the run can be gone on with."""
@@ -178,7 +177,7 @@ def unended(store: Store, id: str) -> Kept:
 def source(compiled: Compiled, model: str | None = None, given: Sequence[str] | None = None) -> dict[str, Any]:
     """What a run is made of: its files by digest, the schemas of its tools, the names of what a program gave it."""
     folder = Path(compiled.file or ".").resolve().parent
-    files = {os.path.relpath(path, folder): sha256(path.read_bytes()).hexdigest() for path in compiled.read}
+    files = by_path(compiled.read, folder)
     schemas = {tool.name: tool.parameters for tool in (*compiled.every, *compiled.tools.values())}
     return {"files": files, "tools": schemas, "model": model, "given": None if given is None else list(given)}
 
@@ -209,8 +208,7 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str
         old, new = before["tools"].get(name), after["tools"].get(name)
         if old != new:
             yield schema_change(name, old, new)
-    names = sorted(before["files"].keys() | after["files"].keys())
-    if files := [name for name in names if before["files"].get(name) != after["files"].get(name)]:
+    if files := changed(before["files"], after["files"]):
         yield f"{', '.join(files)} changed since it began"
 
 

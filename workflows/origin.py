@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,12 @@ def digests(compiled: Compiled) -> dict[str, str]:
     """The SHA-256 of every file that was read for it, and of the code of its tools, by the path from its own file."""
     folder = Path(compiled.file or ".").resolve().parent
     code = {path for function in compiled.functions if (path := code_of(function))}
-    return {os.path.relpath(path, folder): digest for path in sorted({*compiled.read, *code}) if (digest := of(path))}
+    return by_path({*compiled.read, *code}, folder)
+
+
+def by_path(files: Iterable[Path], folder: Path) -> dict[str, str]:
+    """The SHA-256 of files, by their paths from a folder; none of one that is gone, or cannot be read any more."""
+    return {os.path.relpath(path, folder): digest for path in sorted(files) if (digest := of(path))}
 
 
 def of(path: Path) -> str:

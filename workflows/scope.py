@@ -74,7 +74,7 @@ class Scope:
 def certain(condition: str) -> frozenset[str]:
     try:
         body = parsed("{{ " + condition + " }}").body
-    except (TemplateFault, Exception):  # a faulty condition is reported where it stands
+    except Exception:  # a faulty condition is reported where it stands
         return frozenset()
     match body:
         case [nodes.Output(nodes=[node])]:

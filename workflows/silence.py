@@ -8,15 +8,14 @@ from loopworth.workflows import spec
 from loopworth.workflows.catalogue import built
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.files import Files
-from loopworth.workflows.reach import inner
+from loopworth.workflows.reach import inner, usable
 
 
 def silent(files: Files) -> Iterator[Fault]:
     """One for each tool of a loop whose name and arguments are all that its model is told."""
     for workflow in files.workflows.values():
-        tools = files.tools(workflow) if isinstance(workflow, spec.Loop) else {}
-        for name, entry in tools.items():
-            if name in (getattr(workflow, "use", None) or tools) and undescribed(name, entry, files):
+        for name, entry in usable(workflow, files).items() if isinstance(workflow, spec.Loop) else ():
+            if undescribed(name, entry, files):
                 key, instead = said_by(entry)
                 what = f"a model is told the name and the arguments of the tool {name!r}, and nothing of what it does"
                 yield entry.at(key).fault(what, f"{instead}, or a `description` here")
