@@ -186,7 +186,7 @@ def kind(value: Any) -> str:
     """What a value is, in the language's words."""
     match value:
         case None:
-            return "none"
+            return "null"
         case bool():
             return "true or false"
         case int() | float():

@@ -10,7 +10,7 @@ from typing import Any
 
 from loopworth.comparisons.symptoms.claims import announced
 from loopworth.comparisons.symptoms.conduct import Called, Conduct, within
-from loopworth.comparisons.symptoms.finding import SHORT, Finding, Runs, Sign, brief, ended, finding, spoken
+from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, ended, finding, spoken
 from loopworth.comparisons.trace import leaves
 from loopworth.runs.effects import MOST_OUTPUT
 from loopworth.runs.events import LimitHit
@@ -145,7 +145,7 @@ def truncated(runs: Runs) -> Iterator[Finding]:
         change = ("model.max_tokens", max(1024, 2 * (most or MOST_OUTPUT)))
         what = "replies are cut at their output limit"
         why = "a reply that is cut is no end; with a reasoning model, see what reasoning used of it"
-    ends = [(run, run.ending[-SHORT:] if run in round_again else run.ends["truncated"]) for run in cut]
+    ends = [(run, rounds(run.ending) if run in round_again else run.ends["truncated"]) for run in cut]
     signs = [Sign(run.id, run.last, brief(end)) for run, end in ends]
     yield from finding(runs, signs, "termination", "truncated", what, change, why)
 
@@ -155,20 +155,27 @@ UNIT, OFTEN = 80, 8
 it may be cut in the middle."""
 
 
-def endless(text: str) -> bool:
-    """Whether a text ends in saying the same words or digits over and over."""
+def rounds(text: str) -> str:
+    """What a text that is endless says, a few times."""
+    said = endless(text)
+    return f"…{said * max(2, 20 // len(said))}…, over and over"
+
+
+def endless(text: str) -> str:
+    """The words or digits that a text ends in saying over and over; "" where it does not."""
     end = text.rstrip()[-(OFTEN + 1) * UNIT :]
-    return any(over_and_over(end, length) for length in range(1, UNIT + 1))
+    return next((said for length in range(1, UNIT + 1) if (said := over_and_over(end, length))), "")
 
 
-def over_and_over(text: str, length: int) -> bool:
-    """Whether so many characters, a letter or a digit among them, come again and again until a text is nearly over."""
+def over_and_over(text: str, length: int) -> str:
+    """So many characters, a letter or a digit among them, that come again and again until a text is nearly over."""
     alike = 0  # by characters and not by a pattern: that would try every place and length against each other
     for at in range(length, len(text)):
         alike = alike + 1 if text[at] == text[at - length] else 0
         if alike >= (OFTEN - 1) * length and len(text) - at <= UNIT + 1:
-            return any(sign.isalnum() for sign in text[at - length : at])
-    return False
+            said = text[at - length : at]
+            return said if any(map(str.isalnum, said)) else ""
+    return ""
 
 
 METERS: Mapping[Exit, tuple[str, Callable[[Outcome], float | None]]] = {

@@ -334,7 +334,7 @@ def test_calls_count_that_reached_their_tool(tmp_path: pathlib.Path) -> None:
 def test_a_reply_goes_round_that_says_the_same_eight_times(before: str, unit: str, times: int, after: str) -> None:
     """As a pattern has it, which on a long text would try every place and length against each other."""
     text = before + unit * times + after
-    assert endless(text) is (re.search(r"(.{1,80}?)\1{7,}.{0,80}\Z", text) is not None)
+    assert bool(endless(text)) is (re.search(r"(.{1,80}?)\1{7,}.{0,80}\Z", text) is not None)
 
 
 @pytest.mark.parametrize(
@@ -351,11 +351,17 @@ def test_a_reply_goes_round_that_says_the_same_eight_times(before: str, unit: st
 )
 def test_a_reply_that_goes_round_wants_no_more_room(text: str, circular: bool) -> None:
     """The same words or digits over and over, to the end; a table, a rule and a laugh are none."""
-    assert endless(text) is circular
+    assert bool(endless(text)) is circular
     [finding] = truncated(Runs("a", (Conduct("r", "a", "truncated", ending=text),), 1))
     assert (finding.path, "more room would cost more" in finding.why) == (
         ("model.extra", True) if circular else ("model.max_tokens", False)
     )
+
+
+def test_what_goes_round_is_told_a_few_times_and_not_as_often_as_it_was_said() -> None:
+    """A line of a thousand dots says no more than one of ten."""
+    [finding] = truncated(Runs("a", (Conduct("r", "a", "truncated", ending="So: " + ".0" * 300),), 1))
+    assert finding.signs[0].said in (f"…{'.0' * 10}…, over and over", f"…{'0.' * 10}…, over and over")
 
 
 def test_a_workflow_that_says_no_as_a_tool_is_no_failure(tmp_path: pathlib.Path) -> None:

@@ -144,6 +144,7 @@ def test_what_would_fill_the_memory_is_a_fault(source):
         ("a {{ missing }}", "`a {{ missing }}`: 'missing' is not known here"),
         ("{{ xs[5] }}", "has no item 5"),
         ("{{ [order.nope] }}", "there is no 'nope' here"),
+        ("{{ ('null' | from_json).sku }}", "null has no 'sku'"),
         ("{{ 1 / 0 }}", "division by zero"),
         ("{{ n + code }}", "do not fit together"),
         ("{{ 'no' | from_json }}", "not JSON"),
