@@ -16,7 +16,7 @@ def rescore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A comparison file.", show_default=False)],
     id: Annotated[
         str | None,
-        typer.Argument(metavar="ID", help="The kept comparison; else the last one.", show_default=False),
+        typer.Argument(metavar="ID", help="The kept comparison; else the last of FILE.", show_default=False),
     ] = None,
     require: Annotated[
         Required | None, typer.Option(help="Exit with 1 unless the challenger earns, or the holder keeps, its place.")
@@ -36,7 +36,9 @@ def rescore(
     before = latest(shelf, comparison) if id is None else found_run(shelf, id)
     if before is None or before.kind != "comparison":
         near = beside(shelf, comparison) if before is None else ""
-        raise UserFault(f"{id or file}: no such comparison is kept in {shelf.home}; `loopworth runs` lists them{near}")
+        none = f"no comparison of {file} is kept in" if id is None else f"{id}: no such comparison is kept in"
+        other = ", and its id after FILE names one of another file" if id is None else ""
+        raise UserFault(f"{none} {shelf.home}: `loopworth runs` lists those that are{other}{near}")
     try:
         raise typer.Exit(tell(rescored(as_run(comparison, before), shelf, before), require, as_json))
     except RescoreFault as why:

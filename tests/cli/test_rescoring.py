@@ -92,6 +92,17 @@ def test_nothing_kept_is_the_users_slip(tmp_path: pathlib.Path) -> None:
     assert "loopworth runs" in done.stderr
 
 
+def test_another_file_says_how_the_runs_of_this_one_are_named(tmp_path: pathlib.Path) -> None:
+    """What a second rule would say of them is one more word, and the message has it."""
+    before = found("compare", doubles(tmp_path))
+    (tmp_path / "stricter.yaml").write_text(COMPARISON.replace("min_gain: 0.10", "min_gain: 0.20"), "utf-8")
+    done = command("rescore", "stricter.yaml")
+    assert done.exit_code == 2
+    assert "no comparison of stricter.yaml is kept in" in done.stderr
+    assert "its id after FILE names one of another file" in done.stderr
+    assert found("rescore", "stricter.yaml", before["id"])["replayed"] == before["id"]
+
+
 def test_a_kept_run_is_priced_by_its_own_day() -> None:
     """Where the file has prices for several days: what changed since does not change what it cost."""
     outcome = Outcome("x", events=[ModelCalled("1", "vllm/m", Usage(0, 1_000_000, usd=None))])
