@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from loopworth.comparisons.symptoms.conduct import Conduct, silent
+from loopworth.comparisons.symptoms.conduct import Called, Conduct, silent
 from loopworth.comparisons.symptoms.finding import (
     SHORT,
     Finding,
@@ -18,6 +18,7 @@ from loopworth.comparisons.symptoms.finding import (
     finding,
     guarded,
 )
+from loopworth.runs.events import GateDecided
 
 
 def unlooked(runs: Runs) -> Iterator[Finding]:
@@ -142,9 +143,12 @@ def unchecked(runs: Runs) -> Iterator[Finding]:
 
 
 def rejected(runs: Runs) -> Iterator[Finding]:
-    """People keep saying no to what it proposes."""
+    """People keep saying no to what it proposes; a comparison that says no to everything is none of them."""
+    tried = [event for run in runs for event in run.events if type(event) is GateDecided and event.by == "comparison"]
+    apart = UNASKED if any(event.choice == "approve" for event in tried) else (*UNASKED, "comparison")
     for tool, calls in by_tool(runs).items():
-        signs = bad(calls, ("rejected",))
+        asked = [(run, call) for run, call in calls if call.came != "rejected" or decided_by(run, call) not in apart]
+        signs = bad(asked, ("rejected",))
         yield from finding(
             runs,
             signs,
@@ -155,3 +159,14 @@ def rejected(runs: Runs) -> Iterator[Finding]:
             "say when the call is right, and what to do instead where it is not",
             adds=True,
         )
+
+
+UNASKED = ("timeout", "nobody")
+"""By whom a call is rejected that no person saw."""
+
+
+def decided_by(run: Conduct, call: Called) -> str:
+    """Who decided about a call, or about an equal one before."""
+    places = [f"{one.at}/" for one in run.calls if one.key == call.key]
+    decided = (event for event in run.events if type(event) is GateDecided)
+    return next((event.by for event in decided if event.at.startswith(tuple(places))), "")

@@ -36,7 +36,7 @@ class TerminalGate:
                 return await answered(id)
             if not sys.stdin.isatty():
                 notices().print(shown(f"rejected: {NOBODY}"))
-                return Decision("reject", "terminal", note=NOBODY)
+                return Decision("reject", "nobody", note=NOBODY)
             return await self.decided(question.choices)
 
     async def decided(self, choices: Sequence[str]) -> Decision:

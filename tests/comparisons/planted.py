@@ -136,19 +136,24 @@ def loop(*replies: Any, tools: str = "lookup", **more: Any) -> dict[str, Any]:
     return {**LOOP, "model": model, "tools": catalogue, "use": names, **more}
 
 
-async def refused(question: Question, id: str) -> Decision:
-    """A person who says no to everything."""
-    return Decision("reject", "the owner")
+NO = Decision("reject", "the owner")
+"""What a person says who says no to everything."""
 
 
-def run(folder: pathlib.Path, name: str, workflow: dict[str, Any], times: int = 1) -> list[Recording]:
+def run(
+    folder: pathlib.Path, name: str, workflow: dict[str, Any], times: int = 1, decision: Decision = NO
+) -> list[Recording]:
     """The recordings of a workflow's runs, each with the whole script anew, as the store holds them."""
+
+    async def ask(question: Question, id: str) -> Decision:
+        return decision
+
     (folder / "office.py").write_text(TOOLS, "utf-8")
     file = folder / f"{name}.yaml"
     file.write_text(json.dumps({"workflow": name, **workflow}).replace("\x7f", "\\u007f"), "utf-8")
     with_store = Store(folder / f"{name}.db")
     for _ in range(times):
-        loopworth.run_sync(file, {"question": "What of ZRG-14?"}, store=with_store, ask=refused)
+        loopworth.run_sync(file, {"question": "What of ZRG-14?"}, store=with_store, ask=ask)
     shelf = with_store.shelf()
     with_store.close()
     return [shelf.recording(one.id) for one in shelf.runs(Query())]

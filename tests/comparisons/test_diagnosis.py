@@ -25,6 +25,7 @@ from loopworth.runs.message import Reply, Request
 from loopworth.runs.recording import Recording
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
+from loopworth.runs.world import Decision
 from loopworth.workflows.document import parse, plain
 from tests.comparisons.planted import HEALTHY, LESS_PLAIN, LOOK, OTHERS, PLANTED, RULES, call, loop, run
 
@@ -141,12 +142,15 @@ def compared(
     control: str = "",
     score: str = "icontains",
     agent: dict[str, Any] | None = None,
+    columns: dict[str, list[Any]] | None = None,
     **workflow: Any,
 ) -> pathlib.Path:
     """The store of a comparison in which the agent, a loop if it is no other, says one script on each task."""
     model = Scripts(scripts)
     run(folder, "agent", agent or loop(**workflow), times=0)
     rows = [{"question": f"{k}", "expected": "389"} for k in range(len(scripts))]
+    for name, cells in (columns or {}).items():
+        rows = [row | ({name: cell} if cell else {}) for row, cell in zip(rows, cells, strict=True)]
     (folder / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     (folder / "fixed.yaml").write_text(FIXED, "utf-8")
     (folder / "comparison.yaml").write_text(f"{COMPARISON.replace('icontains', score)}{control}{more}", "utf-8")
@@ -398,6 +402,34 @@ def test_wrong_routes_are_named_by_the_pair_that_is_confused_most(tmp_path: path
     assert (finding.part, finding.rule, finding.runs) == ("decision", "wrong_route", 3)
     assert "most often b for a (2 times)" in finding.what
     assert finding.path == "from.a.description"
+
+
+PAYS = {"tools": "refund", "shape": "gated_loop", "gate": {"refund": "required"}}
+
+
+@pytest.mark.parametrize(
+    ("approvals", "columns", "found"),
+    [("reject", [None] * 4, []), ("approve", ["approve", "reject"] * 2, ["rejected"])],
+    ids=["of all", "of some tasks"],
+)
+def test_what_a_comparison_rejects_is_a_finding_where_it_tells_tasks_apart(
+    approvals: str, columns: list[str | None], found: list[str], tmp_path: pathlib.Path
+) -> None:
+    """A no to every gate says nothing of what was proposed; one in a column of the tasks is its author's."""
+    scripts = [[call("refund", order=k), "It is 389."] for k in range(4)]
+    more = f"approvals: {approvals}\nwrites: allowed\n"
+    store = compared(tmp_path, scripts, more=more, columns={"approve": columns}, **PAYS)
+    assert [finding.rule for finding in diagnose(recorded(store))] == found
+
+
+def test_what_nobody_decided_is_rejected_by_no_person(tmp_path: pathlib.Path) -> None:
+    """A question that lapsed, and a terminal at which nobody is."""
+    workflow = loop(*[call("refund", order=k) for k in range(3)], "It is 389.", **PAYS)
+    for by in ("timeout", "nobody"):
+        rejected = Decision("reject", by)
+        [one] = run(tmp_path, by, workflow, decision=rejected)
+        assert [seen.status for seen in one.outcome.calls if one.outcome] == ["rejected"] * 3
+        assert diagnose([one]) == []
 
 
 def test_faults_and_controls_are_the_comparisons_own(tmp_path: pathlib.Path) -> None:
