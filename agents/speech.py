@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
-from loopworth.agents.submit import Answer, Submit, Unreadable
+from loopworth.agents.submit import Answer, Output, Submit, Unreadable
 from loopworth.runs.message import Message, Reply, Request, ToolCall
 from loopworth.runs.observation import Observation
 
@@ -16,11 +16,12 @@ Read: TypeAlias = tuple[ToolCall, ...] | Answer | Unreadable
 class Speech(Protocol):
     """A protocol. `tools`, `schema` and `stop` go with every request; a reply ends before a text of `stop`.
 
-    `submit` is the finishing tool, where there is one. `form` says in words how an answer is written, where only the
-    answer is left to be given.
+    `submit` is the finishing tool, where there is one. `output` is the type that an answer is read as; `form` says in
+    words how one is written, where only the answer is left to be given.
     """
 
     name: str
+    output: Output
     form: str
     tools: tuple[dict[str, Any], ...]
     schema: dict[str, Any] | None

@@ -20,6 +20,7 @@ from statistics import fmean
 from typing import Any
 
 from loopworth.agents.loop import Loop
+from loopworth.agents.proof import Proven
 from loopworth.comparisons.arms import Arm, Control, Kind
 from loopworth.comparisons.evidence import pair, rules_out_up_to
 from loopworth.comparisons.trial import Trial
@@ -54,10 +55,18 @@ class Controlled(Value, frozen=True):
 
 def loop_of(workflow: Compiled) -> tuple[Contract, Loop] | None:
     """The loop that a workflow is; None for one that is none."""
-    made = workflow.executor
-    inner = getattr(made, "executor", None)
-    loop = getattr(inner, "loop", inner)  # what is put around a loop holds it as `loop`
-    return (made, loop) if isinstance(made, Contract) and isinstance(loop, Loop) else None
+    contract = workflow.executor
+    if not isinstance(contract, Contract):
+        return None
+    loop = contract.executor.loop if isinstance(contract.executor, Proven) else contract.executor
+    return (contract, loop) if isinstance(loop, Loop) else None
+
+
+def agent_of(workflow: Compiled) -> tuple[Contract, Loop]:
+    """The same of one that is a loop: of others `unable` says that no control is made."""
+    found = loop_of(workflow)
+    assert found is not None
+    return found
 
 
 def unable(control: Control, first: Arm, of: Arm) -> str:
@@ -75,10 +84,8 @@ def unable(control: Control, first: Arm, of: Arm) -> str:
 
 def without_tools(workflow: Compiled, found: Sequence[Observation] | None) -> Compiled:
     """One question to the agent's model, with what the agent found, or without."""
-    contract, loop = loop_of(workflow) or (None, None)
-    assert contract is not None
-    assert loop is not None
-    output = getattr(loop.protocol, "output", None)  # the type that a protocol reads an answer as
+    contract, loop = agent_of(workflow)
+    output = loop.protocol.output
     text = pasted(found) if found is not None else "Answer now, without any tool."
     asked = output if isinstance(output, Type) and output.text != "str" else None
     if asked is not None:
@@ -99,9 +106,7 @@ def pasted(found: Sequence[Observation]) -> str:
 
 def shuffled(workflow: Compiled, pools: Mapping[str, Sequence[Any]], seed: str) -> Compiled:
     """The agent whose tools answer what they answered on other tasks."""
-    contract, loop = loop_of(workflow) or (None, None)
-    assert contract is not None
-    assert loop is not None
+    contract, loop = agent_of(workflow)
     chance = random.Random(seed)
     tools = Toolbox([mixed(tool, pools.get(name, ()), chance) for name, tool in loop.tools.items()])
     executor = dataclasses.replace(contract, executor=dataclasses.replace(loop, tools=tools), tools=tools)
