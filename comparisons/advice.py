@@ -215,8 +215,9 @@ def agent(given: Answers, shape: str, effect: str) -> str:
 
 
 def written(text: str) -> str:
-    """A text as it stands in YAML."""
-    return text if re.fullmatch(r"[A-Za-z][\w./:-]*\w", text) else json.dumps(text)
+    """A text as it stands in YAML, where a bare null is no text."""
+    bare = re.fullmatch(r"[A-Za-z][\w./:-]*\w", text) is not None and text != "null"
+    return text if bare else json.dumps(text)
 
 
 def local(given: Answers) -> bool:
@@ -226,4 +227,4 @@ def local(given: Answers) -> bool:
 def comparison(given: Answers, rung: Rung) -> str:
     names = ["pipeline", "router", "agent"] if rung == "router" else ["pipeline", "agent"]
     arms = "".join(f"  {name}: {{workflow: {name}.yaml}}\n" for name in names)
-    return starting.COMPARISON.format(name=given.name, arms=arms, writes=starting.WRITES * given.careful)
+    return starting.COMPARISON.format(name=written(given.name), arms=arms, writes=starting.WRITES * given.careful)

@@ -44,6 +44,13 @@ def test_the_files_of_every_combination_pass_check(words: dict[str, str], tmp_pa
     assert [str(fault) for fault in loopworth.check(*sorted(tmp_path.glob("*.yaml")))] == []
 
 
+@pytest.mark.parametrize("name", ["null", "true", "x", "e1", "x_", "steps"])
+def test_a_feature_may_have_any_name(name: str, tmp_path: pathlib.Path) -> None:
+    """Also one that YAML would read otherwise."""
+    written(tmp_path, DEFAULTS | {"undo": "no", "name": name})
+    assert [str(fault) for fault in loopworth.check(*sorted(tmp_path.glob("*.yaml")))] == []
+
+
 def test_the_questions_are_those_that_are_read() -> None:
     """What the terminal offers is what a file may hold."""
     fields = {key: set(get_args(Answers.model_fields[key].annotation)) for key in QUESTIONS}
