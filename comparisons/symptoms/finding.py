@@ -57,7 +57,7 @@ class Finding(Value, frozen=True):
 
 def yaml(value: Any) -> str:
     """A value as it stands in a line of YAML: plain words and numbers as they are, the rest as JSON."""
-    if isinstance(value, str) and re.fullmatch(r"[a-z][a-z_]*|[0-9]+(?:ms|s|m|h)", value):
+    if isinstance(value, str) and re.fullmatch(r"(?!(?:null|true|false)$)[a-z][a-z_]*|[0-9]+(?:ms|s|m|h)", value):
         return value
     if isinstance(value, list):
         return f"[{', '.join(map(yaml, value))}]"

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import loopworth
@@ -266,6 +266,7 @@ def test_a_proposed_cap_leaves_a_margin(key: str, top: float, cap: Any) -> None:
 def test_a_change_is_one_line_whatever_is_in_it() -> None:
     """Controls are spelled out, so that the line can be copied from a terminal."""
     assert yaml({"a": ["b", "c d\x7f\n"], "n": 1}) == '{a: [b, "c d\\u007f\\n"], n: 1}'
+    assert yaml(["null", "true", "nullify", None, True]) == '["null", "true", nullify, null, true]'
 
 
 def recorded(store: pathlib.Path) -> list[Recording]:
@@ -470,7 +471,13 @@ CALLS = st.builds(
 ENDS = st.sampled_from([{"text": "x", "finish": "length"}, {"text": "", "finish": "content_filter"}, {"error": "no"}])
 
 
+DEEP = "[" * 5_000
+CALLED_DEEP = {"calls": [{"tool": "lookup", "arguments": f'{{"code": {DEEP}'}]}
+
+
 @settings(max_examples=60)
+@example([CALLED_DEEP, CALLED_DEEP, DEEP], "native")
+@example([DEEP, DEEP, DEEP], "json")
 @given(st.lists(CALLS | WORDS | ENDS, max_size=9), st.sampled_from(["native", "json", "text"]))
 def test_any_run_can_be_diagnosed(replies: list[Any], protocol: str) -> None:
     """Whatever a model says: findings with evidence, and each change one line of YAML with one key."""
