@@ -98,7 +98,11 @@ class Form(BaseModel):
     """A mapping of the language. Unknown keys are faults; `at(key)` says where a key's value stands."""
 
     model_config = ConfigDict(
-        extra="forbid", populate_by_name=True, protected_namespaces=(), use_attribute_docstrings=True
+        extra="forbid",
+        populate_by_name=True,
+        protected_namespaces=(),
+        use_attribute_docstrings=True,
+        defer_build=True,  # of a hundred forms a command uses few
     )
     title: ClassVar[str] = "here"
     misplaced: ClassVar[Mapping[str, str]] = {}
