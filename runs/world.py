@@ -37,6 +37,11 @@ class Question(Value, frozen=True):
     timeout: float | None = None
     on_timeout: Literal["approve", "reject"] = "reject"
 
+    @property
+    def also(self) -> str:
+        """What a decision is about beside this call, for whoever makes it; "" where it is about this call alone."""
+        return "the decision stands for equal calls of this run" if self.remember else ""
+
 
 class Decision(Value, frozen=True):
     """A person's answer to a `Question`, and who gave it; `arguments` replace the call's where the choice is `edit`,

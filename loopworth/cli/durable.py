@@ -123,4 +123,5 @@ def facts(one: Approval) -> dict[str, Any]:
     ends = {"asked": one.asked, "expires": one.expires, "on_timeout": question.on_timeout}
     decided = {"state": one.state, "decision": one.decision, "altered": one.altered}
     tries = [{name: getattr(b, name) for name in b.__struct_fields__} for b in one.ballots]
-    return {**said, **asks, "choices": list(question.choices), **ends, **decided, "tries": tries}
+    offers = {"choices": list(question.choices), "remember": question.remember}
+    return {**said, **asks, **offers, **ends, **decided, "tries": tries}

@@ -70,6 +70,8 @@ def drawn(question: Question, id: str) -> Panel:
         body.append_text(shown(question.text)).append("\n\n")
     arguments = json.dumps(question.arguments, ensure_ascii=False, sort_keys=True, indent=2, default=str)
     body.append_text(shown(question.tool, "bold", lines=False)).append(" ").append_text(shown(arguments))
+    if question.also:
+        body.append(f"\n\n{question.also}", "dim")
     title = "a question" if "answer" in question.choices else "may this run?"
     return Panel(body, title=shown(f"{title} {id}", lines=False), title_align="left")
 

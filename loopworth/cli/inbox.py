@@ -94,6 +94,7 @@ def rows(one: Approval) -> dict[str, Any]:
         "asked": one.asked,
         "expires": expires,
         "choices": ", ".join(one.question.choices),
+        "also": one.question.also,
         "state": "altered in the store since it was asked" if one.altered else one.state,
         "decided": "\n         ".join(tries),
         "why": one.decision.note if one.decision is not None else "",

@@ -8,8 +8,9 @@ import re
 import signal
 
 import pytest
+from msgspec import structs
 
-from loopworth.cli.gate import NOBODY, TerminalGate, read
+from loopworth.cli.gate import NOBODY, TerminalGate, drawn, read
 from loopworth.runs.outcome import Waiting
 from loopworth.runs.world import Question
 from tests.cli.kit import Terminal
@@ -99,6 +100,14 @@ def test_a_gate_shows_the_exact_arguments_and_takes_a_word() -> None:
     terminal.type("approve\n")
     assert "DECIDED approve '' terminal" in terminal.until("terminal\r\n")
     assert terminal.close() == 0
+
+
+def test_who_decides_is_told_what_else_it_is_about() -> None:
+    """A decision that is remembered is one on calls that nobody is asked about again."""
+    question = Question("refund", {"amount": 2}, "h", "Refund?")
+    for remembered in (question, structs.replace(question, remember=True)):
+        text = str(drawn(remembered, "1/call").renderable)
+        assert ("the decision stands for equal calls of this run" in text) == remembered.remember
 
 
 def test_an_unclear_word_is_asked_again_and_enter_rejects() -> None:

@@ -129,6 +129,8 @@ def test_a_question_is_shown_with_the_commands_that_decide_it(folder: pathlib.Pa
     name = begun(folder)
     shown = [row.removeprefix("next").strip() for row in command("inbox", "show", name).stdout.splitlines()]
     typed = [row for row in shown if row.startswith("loopworth inbox")]
+    assert "also     the decision stands for equal calls of this run" in shown
+    assert one_of(command("inbox", "show", name, "--json"))["remember"] is True
     assert [shlex.split(row)[2:] for row in typed] == [
         ["approve", name],
         ["edit", name, '{"amount": 250, "who": "Ann"}'],
