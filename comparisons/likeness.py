@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from loopworth.runs.message import unfenced
+from loopworth.runs.message import json_of, unfenced
 from loopworth.workflows.document import plain, spelled
 
 
@@ -29,14 +29,14 @@ def spells(text: str, value: Any) -> bool:
     if (own := getattr(value, "text", None)) is not None and own != json.dumps(plain(value)):
         return text.strip() == str(own)
     try:
-        return same(json.loads(text.strip(), parse_constant=refused), value)
+        return same(json_of(text.strip(), parse_constant=refused), value)
     except ValueError:
         return False
 
 
 def parsed(value: Any) -> Any:
     """A text read as JSON; any other value as it is. Raises ValueError."""
-    return json.loads(unfenced(value), parse_constant=refused) if isinstance(value, str) else value
+    return json_of(unfenced(value), parse_constant=refused) if isinstance(value, str) else value
 
 
 def refused(constant: str) -> Any:

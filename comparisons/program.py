@@ -23,7 +23,7 @@ from loopworth.models.reading import MANY
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects
 from loopworth.runs.events import AnyEvent, ModelCalled, ToolCalled
-from loopworth.runs.message import ToolCall
+from loopworth.runs.message import ToolCall, json_of
 from loopworth.runs.observation import Observation, Status
 from loopworth.runs.outcome import Exit, Failed, Outcome, Stop
 from loopworth.runs.usage import Usage
@@ -244,7 +244,7 @@ def read(out: bytes) -> Any:
     """JSON, or the text that it wrote."""
     text = out.decode("utf-8", "replace").strip()
     try:
-        return json.loads(text, parse_constant=str)
+        return json_of(text, parse_constant=str)
     except ValueError:
         return text or None
 

@@ -23,6 +23,7 @@ from jinja2.runtime import LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
+from loopworth.runs.message import json_of
 from loopworth.runs.outcome import Failed
 from loopworth.workflows import guards
 from loopworth.workflows.faults import nearest
@@ -242,7 +243,7 @@ def as_json(value: Any, indent: int | None = None) -> str:
 
 def from_json(value: Any) -> Any:
     try:
-        return json.loads(value, parse_constant=lambda name: finite(float(name)))
+        return json_of(value, parse_constant=lambda name: finite(float(name)))
     except (ValueError, TypeError):
         raise TemplateFault("from_json was given a text that is not JSON") from None
 

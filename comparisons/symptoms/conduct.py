@@ -28,7 +28,7 @@ from loopworth.runs.events import (
     Spoke,
     ToolCalled,
 )
-from loopworth.runs.message import Message, unfenced
+from loopworth.runs.message import Message, json_of, unfenced
 from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import LIMITS, Exit, Outcome
 from loopworth.runs.recording import Recording
@@ -74,7 +74,7 @@ class Called(Value, frozen=True):
     def given(self) -> list[str]:
         """The same, of a call that came to nothing too."""
         try:
-            found = json.loads(self.arguments) if self.arguments.startswith("{") else {}
+            found = json_of(self.arguments) if self.arguments.startswith("{") else {}
         except ValueError:  # the model's own text, which is no JSON
             found = {}
         return sorted(str(leaf).casefold() for leaf in leaves(found))
@@ -217,7 +217,7 @@ def wanted(message: Message, k: int) -> Any:
         return function.get("arguments") if isinstance(function, dict) else None
     content = text(message)
     try:
-        found = json.loads(unfenced(content))
+        found = json_of(unfenced(content))
     except ValueError:
         said = first(content)
         return content if said is None else said.text

@@ -200,6 +200,13 @@ def test_json_is_compared_by_content() -> None:
     assert not right("json", "NaN", "NaN")
 
 
+@pytest.mark.parametrize("name", PURE)
+def test_an_answer_that_opens_brackets_without_end_is_as_wrong_as_any(name: str) -> None:
+    """JSON reads it no deeper than Python goes, which is the model's fault: an answer like another."""
+    expected = {"set": ["x"], "json": {"a": 1}}.get(name.removeprefix("not-"), "2026-01-01")
+    assert right(name, "[" * 5_000, expected) is right(name, "[", expected)
+
+
 def test_a_pattern_is_found_anywhere_and_in_linear_time() -> None:
     """A pattern that would take for ever elsewhere answers at once."""
     assert right("regex", "It costs 36 euros", r"\b\d+ euros?$")

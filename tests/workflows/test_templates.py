@@ -148,6 +148,7 @@ def test_what_would_fill_the_memory_is_a_fault(source):
         ("{{ 1 / 0 }}", "division by zero"),
         ("{{ n + code }}", "do not fit together"),
         ("{{ 'no' | from_json }}", "not JSON"),
+        ("{{ ('[' * 5000) | from_json }}", "not JSON"),
         ("{{ n | jsn }}", "there is no filter 'jsn'; did you mean 'json'?"),
         ("{{ n is od }}", "there is no test 'od'; did you mean 'odd'?"),
         ("{{ len(xs) }}", "there is no function 'len'; write `x | length`"),
