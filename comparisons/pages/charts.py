@@ -186,7 +186,7 @@ def forest(found: Found) -> Any:
         x=alt.X("low:Q", title=title, axis=alt.Axis(tickCount=TICKS)), x2="high:Q"
     )
     point = base.mark_point(filled=True, size=70, opacity=1).encode(x="gain:Q")
-    mark = alt.Chart(data(own)).mark_point(shape=UPRIGHT, size=1200, color=INK, opacity=0.6, strokeWidth=1)
+    mark = alt.Chart(data(own)).mark_point(shape=UPRIGHT, size=1200, color=INK, opacity=0.8, strokeWidth=2)
     each = [mark.encode(x="at:Q", y=names("pair", rows), strokeDash=dash)] if len(least) > 1 else []
     return alt.layer(lines, *each, span, point).properties(width=WIDTH, height=alt.Step(40))
 

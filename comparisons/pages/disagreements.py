@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Any, TypeAlias
@@ -10,6 +12,7 @@ from loopworth.comparisons.pages.tables import Found
 from loopworth.runs.steps import arguments, content
 from loopworth.runs.usage import Value
 
+NUMBERS = re.compile("([0-9]+)")
 Key: TypeAlias = tuple[str, str, int]
 """A run that was planned: arm, task, repeat."""
 
@@ -40,14 +43,23 @@ class Sides(Value, frozen=True):
 
 
 def final(found: Found) -> dict[Key, Found]:
-    """The trials that count, by what was planned: the rerun where there is one."""
-    in_order = sorted(found["trials"], key=lambda trial: trial["attempt"])
-    return {(trial["arm"], trial["task"], trial["repeat"]): trial for trial in in_order}
+    """The trials that count, by what was planned: the rerun where there is one; in the order of their tasks, whenever
+    they ended."""
+    latest = sorted(found["trials"], key=lambda trial: trial["attempt"])
+    trials = {(trial["arm"], trial["task"], trial["repeat"]): trial for trial in latest}
+    places = {task: place for place, task in enumerate(tasks(trials))}
+    return dict(sorted(trials.items(), key=lambda one: (places[one[0][1]], one[0][2])))
 
 
 def tasks(trials: Mapping[Key, Found]) -> list[str]:
-    """The ids of the tasks that were run, sorted."""
-    return sorted({task for _, task, _ in trials})
+    """The ids of the tasks that were run, in the order of the numbers and words in them."""
+    return sorted({task for _, task, _ in trials}, key=lambda task: (in_order(task), task))
+
+
+def in_order(id: str) -> list[tuple[int, str]]:
+    """What an id is sorted by: 2 comes before 10, and k2 before k10."""
+    parts = enumerate(NUMBERS.split(id))
+    return [(len(digits := part.lstrip("0")), digits) if place % 2 else (0, part) for place, part in parts]
 
 
 def disagreements(found: Found, trials: Mapping[Key, Found]) -> Iterator[Disagreement]:
@@ -82,9 +94,14 @@ def called(call: Found) -> str:
     return call["content"] if given is None else f"{arguments(given)}\n{call['content']}"
 
 
+def said(answer: Any) -> str:
+    """An answer as it is read: a text as itself, one that shows no sign, and any other value, as its JSON."""
+    return answer if isinstance(answer, str) and answer.strip() else json.dumps(answer, ensure_ascii=False)
+
+
 def came(run: Found) -> Line:
     """The answer, or why there is none, with what the score says of it."""
-    answer = run["answer"] if isinstance(run["answer"], str) else arguments(run["answer"])
+    answer = said(run["answer"])
     end = answer if run["exit"] == "success" else f"{run['exit']}: {run['note']}"
     return Line("answer" if run["exit"] == "success" else "end", f"{end}\n({run['remark']})" if run["remark"] else end)
 

@@ -6,7 +6,6 @@ hide are spelled out. The file's own policy (CSP) says the same to the browser.
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
@@ -26,6 +25,7 @@ from loopworth.comparisons.pages.disagreements import (
     Sides,
     disagreements,
     final,
+    said,
     sides,
     tasks,
 )
@@ -48,6 +48,8 @@ CAPTIONS = {
 """How to read a chart, by the name of its table."""
 MOST_ON_TOP = 4
 """Challengers whose sentences stand under the verdict; those of more stand with their differences."""
+MARKS = {"right": "✓", "wrong": "✗", "apart": "\u2013"}
+"""How a run came out, as a sign that is copied along with its answer."""
 CUT, CUT_ID = 60, 120
 """Characters of an answer, and of an id, in the table of all tasks."""
 
@@ -88,11 +90,12 @@ def html(found: Found, transcripts: int = TRANSCRIPTS, drawings: Mapping[str, st
         found=found,
         token=token,
         words=words,
-        on_top=len(found["differences"]) <= MOST_ON_TOP,
+        on_top=on_top(found),
         tables=list(tables(found)),
         origin=origin(found),
         drawings={name: Markup(text) for name, text in (drawings or {}).items()},  # Vega escaped its texts
         captions=CAPTIONS,
+        marks=MARKS,
         arms=[arm["arm"] for arm in found["arms"]],
         rows=rows(found, trials, {id(run) for one in others for run in one.runs}),
         pairs=pairs(chosen),
@@ -113,6 +116,12 @@ def drawings(found: Found) -> dict[str, str] | None:
     return {name: inline(chart, name) for name, chart in charts(found).items()}
 
 
+def on_top(found: Found) -> list[Found]:
+    """The challengers whose sentences stand under the verdict: of many, the one that earned the place."""
+    every: list[Found] = found["differences"]
+    return every if len(every) <= MOST_ON_TOP else [one for one in every if one["arm"] == found["verdict"]["holder"]]
+
+
 # -- all tasks --------------------------------------------------------------------------------------------------------
 
 
@@ -130,7 +139,12 @@ def rows(found: Found, trials: Mapping[Any, Found], apart: set[int]) -> Iterator
 
 def expected(runs: list[Found | None]) -> str:
     run = next(run for run in runs if run is not None)
-    return cut(said(run["expected_route"] if run["expected"] is None else run["expected"]), CUT)
+    return cut(answered(run["expected_route"] if run["expected"] is None else run["expected"]), CUT)
+
+
+def answered(value: Any) -> str:
+    """An answer, or that there is none."""
+    return "-" if value is None else said(value)
 
 
 def cell(run: Found, named: bool) -> Cell:
@@ -138,18 +152,11 @@ def cell(run: Found, named: bool) -> Cell:
     calls = f"{run['model_calls']}+{run['tool_calls']} calls"
     harm = ", did harm" if run.get("harmful") else ""
     facts = f"{end}{calls}, {duration(run['latency'])}{harm}"
-    return Cell(mark(run), cut(said(run["answer"]), CUT), facts, run.get("run", "") if named else "")
+    return Cell(mark(run), cut(answered(run["answer"]), CUT), facts, run.get("run", "") if named else "")
 
 
 def mark(run: Found) -> str:
     return {True: "right", False: "wrong", None: "apart"}[run["right"]]
-
-
-def said(value: Any) -> str:
-    """An answer on one line: a text as itself, another value as its JSON."""
-    if value is None:
-        return "-"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def cut(text: str, most: int) -> str:

@@ -1,4 +1,5 @@
-"""A comparison as Markdown, for a pull request: the verdict, a small table, and the details folded."""
+"""A comparison as Markdown, for a pull request: the verdict, the arms, the differences that it rests on, and what to be
+wary of; all else is folded."""
 
 from __future__ import annotations
 
@@ -6,9 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from loopworth.comparisons.figures import shown
-from loopworth.comparisons.pages.disagreements import Disagreement, disagreements, final
-from loopworth.comparisons.pages.tables import Found, Table, arms, origin, tables, verdict
-from loopworth.runs.steps import arguments
+from loopworth.comparisons.pages.disagreements import Disagreement, disagreements, final, said
+from loopworth.comparisons.pages.tables import DIFFERENCES, Found, Table, arms, differences, origin, tables, verdict
 
 WORD = "[a-zA-Z0-9]"
 MARKUP = re.compile(
@@ -30,16 +30,19 @@ def markdown(found: Found) -> str:
 
 def lines(found: Found) -> Iterator[str]:
     token, words = verdict(found)
-    main = arms(found)
+    main, pairs = arms(found), differences(found)
     yield from (f"**Verdict: {text(token)}** — {text(words)}", "", text(main.words[0]), "")
     yield from grid(main)
-    yield from folded("What the figures are", [f"- {text(one)}" for one in main.words[1:]])
-    for table in tables(found):
-        if table.name != main.name:
-            yield from folded(table.title, [*grid(table), *said(table.words)])
-    yield from folded("Disagreements", parted(found))
+    if pairs is not None:
+        yield from ("", text(pairs.title), "", *grid(pairs))
     if found["warnings"]:
-        yield from folded("What to be wary of", said(found["warnings"]))
+        yield from ("", "What to be wary of:", *listed(found["warnings"]))
+    yield from folded("What the figures are", listed(main.words[1:]))
+    yield from folded("The verdict in words", listed(() if pairs is None else pairs.words))
+    for table in tables(found):
+        if table.name not in (main.name, DIFFERENCES):
+            yield from folded(table.title, [*grid(table), *listed(table.words)])
+    yield from folded("Disagreements", parted(found))
     yield from folded("Where it is from", [line for table in origin(found) for line in (*grid(table), "")])
 
 
@@ -62,8 +65,7 @@ def pair(one: Disagreement) -> Iterator[str]:
 
 def answered(run: Found) -> str:
     """What a run answered, cut; or why it did not."""
-    answer = run["answer"] if isinstance(run["answer"], str) else arguments(run["answer"])
-    return shown(answer, CUT) if run["exit"] == "success" else run["exit"]
+    return shown(said(run["answer"]), CUT) if run["exit"] == "success" else run["exit"]
 
 
 def text(words: object) -> str:
@@ -89,7 +91,7 @@ def row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def said(words: Iterable[str]) -> list[str]:
+def listed(words: Iterable[str]) -> list[str]:
     """Sentences as a list, apart from the table before them."""
     found = [f"- {text(one)}" for one in words]
     return ["", *found] if found else []

@@ -68,6 +68,9 @@ def tables(found: Found) -> Iterator[Table]:
 # -- the verdict ------------------------------------------------------------------------------------------------------
 
 
+DIFFERENCES = "differences"
+
+
 def verdict(found: Found) -> tuple[str, str]:
     """The verdict in a few words, and its sentence."""
     if (said := found["verdict"]) is not None:
@@ -87,7 +90,7 @@ def differences(found: Found) -> Table | None:
         for one in judged
     )
     title = "Paired differences: tasks won and lost against the arm that held the place"
-    return Table("differences", title, head, rows, 2, tuple(one["words"] for one in judged))
+    return Table(DIFFERENCES, title, head, rows, 2, tuple(one["words"] for one in judged))
 
 
 def who(one: Found) -> str:
@@ -402,11 +405,12 @@ def origin(found: Found) -> tuple[Table, ...]:
     }
     known = tuple((name, text) for name, text in facts.items() if text)
     models = tuple((model["key"], settings(model)) for model in was["models"])
-    return (
+    every = (
         Table("origin", "Where it is from", ("", ""), known, 2),
         Table("models", "Models, and how they were asked", ("model", "settings"), models, 2),
         Table("files", "Files, by SHA-256", ("file", "SHA-256"), tuple(was["files"].items()), 2),
     )
+    return tuple(table for table in every if table.rows)
 
 
 def recorded_cost(found: Found) -> str:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from loopworth.comparisons.pages import html as pages
 from loopworth.comparisons.pages.charts import charts, inline
-from loopworth.comparisons.pages.disagreements import disagreements, final, sides
+from loopworth.comparisons.pages.disagreements import disagreements, final, sides, tasks
 from loopworth.comparisons.pages.html import html
 from loopworth.comparisons.pages.tables import tables
 from loopworth.runs.characters import safe
@@ -38,6 +38,46 @@ def test_the_verdict_and_its_sentence_stand_first(page: Page, found: dict[str, A
     who = safe(found["verdict"]["arms"][0]["against"])
     assert body[:5] == ["hostile", "Verdict:", f"{who} better", "—", found["verdict"]["words"]]
     assert body[5].startswith("On 8 tasks that both ran, two alone was right on 0 and one alone on 4")
+    assert body[6] == safe(found["words"])
+    assert page.text.count(body[6]) == 1
+
+
+def test_of_many_challengers_the_one_that_earned_the_place_is_on_top(found: dict[str, Any]) -> None:
+    """By how much, on how many tasks; the sentences of all stand with their differences."""
+    [pair] = found["differences"]
+    six = [pair | {"arm": f"a{k}", "words": f"a{k} did it."} for k in range(6)]
+    many = found | {"differences": six, "verdict": found["verdict"] | {"holder": "a3"}}
+    text = Page(html(many)).text
+    assert [text.count(one["words"]) for one in six] == [1, 1, 1, 2, 1, 1]
+    assert text.index("a3 did it.") < text.index("The arms") < text.index("a0 did it.")
+    none = Page(html(many | {"verdict": found["verdict"]})).text
+    assert none.index("The arms") < none.index("a3 did it.")
+
+
+def test_whether_an_answer_is_right_is_copied_with_it(found: dict[str, Any], page: Page) -> None:
+    """The sign is a text of the page, and no ornament of its style."""
+    signs = [text for tag, text in page.texts if tag == "b" and text in ("✓", "✗", "\u2013")]
+    assert (signs.count("✓"), signs.count("✗"), len(signs)) == (12, 4, len(final(found)))
+    assert "content:" not in pages.STYLE
+
+
+def test_tasks_and_disagreements_stand_in_the_order_of_their_numbers(found: dict[str, Any]) -> None:
+    """Whichever ended first, and 2 before 10."""
+    names = ["1", "2", "10", "a", "a-9", "a-09", "a-10", "b"]
+    ids = [f"{k}" for k in range(8)]
+    named = copy.deepcopy(found)
+    for trial in named["trials"]:
+        trial["task"] = names[ids.index(trial["task"].partition(" ")[0])]
+    named["trials"].sort(key=lambda trial: trial["latency"])
+    assert tasks(final(named)) == ["1", "2", "10", "a", "a-09", "a-9", "a-10", "b"]
+    assert [one.task for one in disagreements(named, final(named))] == ["2", "a", "a-09", "b"]
+
+
+def test_what_there_is_none_of_has_no_heading(found: dict[str, Any]) -> None:
+    """Arms that are programs name no model."""
+    none = found | {"provenance": found["provenance"] | {"models": []}}
+    said = "Models, and how they were asked"
+    assert [said in Page(html(one)).text for one in (found, none)] == [True, False]
 
 
 def test_all_sections_are_there_in_order(page: Page) -> None:

@@ -19,7 +19,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_the_verdict_stands_first_and_the_details_are_folded(made: str) -> None:
-    """A reader of a pull request sees a sentence and a small table."""
+    """A reader of a pull request sees a sentence, the arms, the differences behind it, and what to be wary of."""
     top, *folded = made.split("<details>")
     said = re.match(r"\*\*Verdict: one (.*) better\*\* — (.*)\n\n(.*)\n", top)
     assert said is not None
@@ -27,7 +27,11 @@ def test_the_verdict_stands_first_and_the_details_are_folded(made: str) -> None:
     assert said[2] == "one keeps the place: no other arm earned it."
     assert said[3].startswith("hostile: 2 arms on n = 8")
     assert next(line.split(" | ")[0] for line in top.splitlines() if line.startswith("|")) == "| arm"
-    assert sum(line.startswith("| ") for line in top.splitlines()) == 4
+    rows = [line for line in top.splitlines() if line.startswith("| ")]
+    assert len(rows) == 4 + 3
+    assert "| 8 | 0 | 4 | -0.50 | -0.75 to -0.12 |" in rows[6]
+    assert "\nWhat to be wary of:\n\n- one, two: p95 has no upper limit at n = 8" in top
+    assert "alone was right on 0" in folded[1]
     assert len(folded) == made.count("</details>") >= 8
     assert "SHA-256" in folded[-1]
 
@@ -91,3 +95,12 @@ def test_a_comparison_of_one_arm_is_told(made: str, tmp_path: Any) -> None:
     """Without a verdict it says why there is none."""
     found = hostile(tmp_path, tasks=2) | {"verdict": None, "differences": []}
     assert markdown(found).startswith("**Verdict: none** — a single arm is compared with nothing.")
+
+
+@pytest.mark.parametrize(("answer", "cell"), [("", '""'), (" \n", '" \\\\n"'), ({"at": "Zürich"}, '{"at": "Zürich"}')])
+def test_an_answer_is_never_blank_and_keeps_its_letters(tmp_path: Any, answer: Any, cell: str) -> None:
+    """A text that shows no sign is told as JSON, and other values are in their own script."""
+    found = hostile(tmp_path, tasks=2)
+    [wrong] = [one for one in found["trials"] if not one["right"]]
+    wrong["answer"] = answer
+    assert f"| {cell} |".replace("\\\\", "&#92;") in markdown(found)
