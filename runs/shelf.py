@@ -6,7 +6,7 @@ import shlex
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,14 +26,15 @@ RUN = """
 run.id, kind, name, file, run.began, parent, input, state, exit, note, model_calls, tool_calls, usage, seconds,
 run.epoch, arm, task, repeat, attempt, correct, source from run left join trial on trial.run = run.id
 """
-EFFECTS = "select id, n, hash, kind, request, body, began, ended from effect where run = ? order by n"
+EFFECT = "id, n, hash, kind, request, body, began, ended from effect"
+EFFECTS = f"select {EFFECT} where run = ? order by n"
 FIGURES = """
 select run.id, trial.figures from trial cross join run
 where trial.comparison = ? and run.id = trial.run and run.state = 'done' order by run.began, run.id
 """
 ALL = Query()
 AT_ONCE = 500
-"""Runs whose outcomes are read at once."""
+"""Runs of which something is read at once."""
 outcome_of = reader(Outcome)
 
 
@@ -111,6 +112,14 @@ class Shelf:
         """What a run was asked and answered, by effect id, in the order in which it happened."""
         return dict(unpacked(self.select(EFFECTS, [id]), Pool()))
 
+    def journals(self, ids: Iterable[str]) -> Iterator[tuple[str, dict[str, Record]]]:
+        """The records of runs, in this order; read many at once."""
+        for some in batched(ids):
+            asked = f"select run, {EFFECT} where run in ({', '.join('?' * len(some))}) order by run, n"
+            rows = groupby(self.select(asked, some), key=lambda row: row[0])
+            found = {run: dict(unpacked([row[1:] for row in its], Pool())) for run, its in rows}
+            yield from ((id, found.get(id, {})) for id in some)
+
     def outcome(self, id: str) -> Outcome | None:
         """What a run came to; None where it did not end."""
         rows = self.select("select body from transcript where run = ?", [id])
@@ -118,8 +127,7 @@ class Shelf:
 
     def outcomes(self, ids: Iterable[str]) -> Iterator[tuple[str, Outcome]]:
         """What runs came to, in this order, without those that did not end; read many at once."""
-        left = iter(ids)
-        while some := list(islice(left, AT_ONCE)):
+        for some in batched(ids):
             asked = f"select run, body from transcript where run in ({', '.join('?' * len(some))})"
             found = dict(self.select(asked, some))
             for id in some:
@@ -130,6 +138,12 @@ class Shelf:
         """A run with all it was asked and answered. Raises LookupError."""
         run = self.run(id)
         return Recording(run, self.records(run.id), self.outcome(run.id))
+
+
+def batched(ids: Iterable[str]) -> Iterator[list[str]]:
+    left = iter(ids)
+    while some := list(islice(left, AT_ONCE)):
+        yield some
 
 
 def elsewhere(used: Home, holds: Callable[[Shelf], object], *beside: Path) -> str:

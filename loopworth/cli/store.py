@@ -63,11 +63,8 @@ def migrate(store: Place = None) -> None:
 
 
 @contextmanager
-def open_store(place: str | None, unkept: bool) -> Iterator[Store | None]:
+def open_store(place: str | None) -> Iterator[Store]:
     """The store to keep runs in, closed at the end, when all is written. What could not be kept is said then."""
-    if unkept:
-        yield None
-        return
     store = Store(place)
     try:
         yield store
@@ -131,8 +128,9 @@ def gathered(shelf: Shelf, run: Kept) -> list[Recording]:
     """A run with all it was asked and answered; after a comparison its trials."""
     scores = shelf.scores(run.parent or run.id) if run.kind != "run" else {}
     runs = [run, *(shelf.trials(run.id) if run.kind == "comparison" else ())]
+    records = dict(shelf.journals(one.id for one in runs))
     outcomes = dict(shelf.outcomes(one.id for one in runs))
-    return [Recording(one, shelf.records(one.id), outcomes.get(one.id), scores.get(one.id)) for one in runs]
+    return [Recording(one, records[one.id], outcomes.get(one.id), scores.get(one.id)) for one in runs]
 
 
 def one_run(found: list[Recording], name: str, workflow: str) -> Recording:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from loopworth.cli.diagnosing import kept
+from loopworth.cli.diagnosing import MOST_REQUESTS, kept
 from loopworth.cli.store import gathered
 from loopworth.runs.kept import Query
 from loopworth.runs.recording import Recording
@@ -105,17 +105,19 @@ asked: list[str] = []
 
 
 @pytest.mark.parametrize("of", [gathered, lambda shelf, run: list(kept(shelf, run.id))])
-def test_the_outcomes_of_a_comparison_are_read_at_once(
-    of: Callable[..., list[Recording]], folder: pathlib.Path
-) -> None:
-    """To diagnose or to replay many runs takes no longer for the store than to read them together."""
+def test_the_runs_of_a_comparison_are_read_at_once(of: Callable[..., list[Recording]], folder: pathlib.Path) -> None:
+    """To diagnose or to replay many runs takes no longer for the store than to read them together; to diagnose takes
+    the requests of a few alone."""
     command("compare", folder / "comparison.yaml", "--store", folder / "runs.db")
     shelf = Counted(folder / "runs.db")
     [run] = shelf.runs(Query(kinds=("comparison",)))
     asked.clear()
     found = [one for one in of(shelf, run) if one.kept.kind == "trial"]
+    questions = [sum(table in question for question in asked) for table in ("from transcript", "from effect")]
+    assert questions == [1, 1 if of is gathered else 2 * MOST_REQUESTS]
     assert [one.outcome for one in found] == [shelf.outcome(one.kept.id) for one in found]
-    assert len([question for question in asked if "from transcript" in question]) == 1 + len(found)
+    assert all(one.records in ({}, shelf.records(one.kept.id)) for one in found)
+    assert all(one.records for one in found if of is gathered and one.kept.arm == "agent")
 
 
 ROUTER = """
