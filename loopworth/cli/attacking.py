@@ -62,7 +62,7 @@ def attack(
     except Ungated as why:
         raise UserFault(str(why)) from None
     if as_json:
-        write_json([facts(one) for one in found])
+        write_json(found)
     else:
         for line in lines(found):
             output().print(line, soft_wrap=True)
@@ -140,7 +140,3 @@ def summed(found: Sequence[Came], lost: Sequence[Came]) -> str:
     unknown = ", ".join(unshown(found))
     nothing = f"; nothing was shown of the gate of {unknown}" if unknown else ""
     return f"{of}: {len(lost) or 'none'} got through{apart}{nothing}"
-
-
-def facts(one: Came) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in one.__struct_fields__}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -76,7 +77,7 @@ def compare(
 
     async def measured() -> Result:
         nonlocal trouble
-        with open_store(store, no_store or replay is not None) as kept:
+        with nullcontext() if no_store or replay is not None else open_store(store) as kept:
             given, keeper = comparison, Keeper()
             if replay is not None:
                 given, keeper = replayer(comparison, recordings(replay, store), replay, narrowed)

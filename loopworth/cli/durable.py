@@ -77,8 +77,7 @@ class Durable:
 
         async def kept() -> tuple[str, Outcome]:
             nonlocal trouble
-            with open_store(self.store, False) as store, told():
-                assert store is not None
+            with open_store(self.store) as store, told():
                 id, outcome = await made(store)
                 if not store.failed:
                     asked.extend(one for one in of_run(store.shelf(), id) if one.state == "waiting")
@@ -122,6 +121,5 @@ def facts(one: Approval) -> dict[str, Any]:
     asks = {"tool": one.tool, "arguments": question.arguments, "hash": one.hash, "text": question.text}
     ends = {"asked": one.asked, "expires": one.expires, "on_timeout": question.on_timeout}
     decided = {"state": one.state, "decision": one.decision, "altered": one.altered}
-    tries = [{name: getattr(b, name) for name in b.__struct_fields__} for b in one.ballots]
     offers = {"choices": list(question.choices), "remember": question.remember}
-    return {**said, **asks, **offers, **ends, **decided, "tries": tries}
+    return {**said, **asks, **offers, **ends, **decided, "tries": one.ballots}

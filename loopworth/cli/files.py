@@ -30,7 +30,7 @@ def check(
     loaded = language.load(*files)
     faults = loaded.faults
     if as_json:
-        write_json([{name: getattr(fault, name) for name in fault.__struct_fields__} for fault in faults])
+        write_json(faults)
     elif faults:
         for fault in faults:
             output().print(shown(str(fault)), soft_wrap=True)

@@ -185,8 +185,7 @@ def decided(
     name: str, decision: Decision, place: str | None, no_run: bool, as_json: bool, arguments: str | None = None
 ) -> None:
     """Enter a decision, say whether it stands, and go on with the run."""
-    with open_store(place, False) as store:
-        assert store is not None
+    with open_store(place) as store:
         one = question(store.shelf(), name)
         came = entered(store, one, decision, arguments)
         if isinstance(came, Already):

@@ -207,8 +207,7 @@ def cancel(
     store: Place = None,
 ) -> None:
     """End a durable run for good: nothing of it is gone on with, and its questions cannot be decided any more."""
-    with open_store(store, False) as kept:
-        assert kept is not None
+    with open_store(store) as kept:
         run = found_run(kept.shelf(), id)
         if run.kind != "run" or not kept.cancel(run.id):
             raise UserFault(f"{run.id}: {'it has ended' if run.kind == 'run' else 'this is no run'}: nothing to cancel")

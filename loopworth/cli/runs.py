@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -67,7 +68,6 @@ def run(
         recording = structs.replace(recording, kept=structs.replace(recording.kept, input=answers))
     traceback = bool(ctx.find_root().params.get("traceback"))
     id = recording.kept.id if recording is not None else new_id()
-    unkept = no_store or recording is not None
     following = Following(notices() if as_json else output(), transcript and not as_json, stream)
     watch = following.say if following.transcript or stream else None
     trouble = False
@@ -76,7 +76,7 @@ def run(
         nonlocal trouble
         if recording is not None:
             return await front.replay(compiled, recording, watch=watch)
-        with open_store(store, unkept) as kept:
+        with nullcontext() if no_store else open_store(store) as kept:
             people: dict[str, Any] = {"ask": TerminalGate(), "watch": watch, "hear": following.hear if stream else None}
             outcome = await loopworth.run(compiled, answers, store=kept, id=id, **people)
         trouble = kept is not None and kept.trouble is not None

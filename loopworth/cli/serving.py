@@ -53,8 +53,8 @@ def serve(
 
     hosts = admitted(host, token, tuple(name or ()))
     where = home(store)
-    with open_store(store, False):
-        """There is a store from now on."""
+    with open_store(store):
+        pass  # there is a store from now on
     learn(token)
     app = application(where, hosts, getpass.getuser(), token)
     with listening(host, port) as socket_:

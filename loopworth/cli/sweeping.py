@@ -42,8 +42,7 @@ def sweep(
             raise UserFault("--every and --json: one of them; with --every each line is said as it happens")
         patrol(store, span(every))
         return
-    with open_store(store, False) as kept:
-        assert kept is not None
+    with open_store(store) as kept:
         found = durable.due(kept)
     for one in found.expired:
         complain(f"{one.name} has expired: {one.question.on_timeout}")
@@ -89,8 +88,8 @@ def patrol(place: str | None, seconds: float) -> None:
         def emit(self, record: logging.LogRecord) -> None:
             complain(record.getMessage())
 
-    with open_store(place, False):
-        """There is a store from now on."""
+    with open_store(place):
+        pass  # there is a store from now on
     where = home(place)
     LOG.setLevel(logging.INFO)
     LOG.addHandler(Telling())
