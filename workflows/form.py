@@ -7,7 +7,7 @@ is one fault at its own line and column, a misspelt key is taken for the nearest
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -339,6 +339,7 @@ class Builder:
         )
         if not chosen or (words == chosen != options and spelled(raw) not in get_args(words[0]) and not meant):
             advice = next((one.instead for one in map(unwrapped, options) if hasattr(one, "instead")), "")
+            advice = advice or meant_by(options, raw)
             return self.fault(path, f"{named(path)} must be {wanted(annotation)}, and this is {said(raw)}", advice)
         if isinstance(raw, dict):
             return self.mapping(chosen[0], raw, path)
@@ -475,6 +476,22 @@ def fits(option: Any, raw: Any) -> bool:
     if isinstance(raw, int | float):
         return bare in (int, float) or takes_text(option)
     return bare not in (int, float, bool) or takes_text(option)
+
+
+def meant_by(options: Sequence[Any], raw: Any) -> str:
+    """What a value alone is most likely meant for: the one word for `true`, or the first key of a mapping that needs no
+    other."""
+    words = [word for one in map(unwrapped, options) if get_origin(one) is Literal for word in get_args(one)]
+    if raw is True and len(words) == 1:
+        return f"write {words[0]}"
+    for form in map(unwrapped, options):
+        if words or isinstance(raw, dict | list) or not (isinstance(form, type) and issubclass(form, Form)):
+            continue
+        (name, first), *others = form.model_fields.items()
+        takes = any(fits(option, raw) for option in members(first.annotation))
+        if takes and not any(info.is_required() for _, info in others):
+            return f"write {{{first.alias or name}: {spelled(raw)}}}"
+    return ""
 
 
 def wanted(annotation: Any) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from loopworth.comparisons.spec import Comparison
 from loopworth.workflows import spec
 from loopworth.workflows.document import parse
 from loopworth.workflows.form import Builder
@@ -45,6 +46,7 @@ LOOP = "workflow: w\nshape: open_loop\nprompt: x\n"
         (spec.Step, "ask: Ticket #5", "1:6 the text ends at #; put it in quotes"),
         (spec.Step, "ask: {file: 5, x: 1}", "1:16 unknown key 'x' in a `{file: …}`"),
         (spec.Step, "ask: x\nretry: {attempts: 0}", "2:19 `attempts` must be at least 1, and this is 0"),
+        (spec.Step, "ask: x\nretry: 3", "2:8 `retry` must be {attempts: …, wait: …}, and this is 3; write {"),
         (spec.Budget, "turns: true", "1:8 `turns` must be a whole number, or none, and this is true"),
         (spec.Budget, "turns: '5'", "1:8 `turns` must be a whole number, or none, and this is the text '5'"),
         (spec.Budget, "tokens: 5.0", "1:9 `tokens` must be a whole number, and this is 5.0"),
@@ -68,6 +70,25 @@ def test_one_mistake_is_one_fault_at_its_place(form, text, said):
     _, faults = built(form, text)
     assert len(faults) == 1, faults
     assert faults[0].startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "instead"),
+    [
+        (spec.Step, "ask: x\nrepeat: 3", "write {times: 3}"),
+        (spec.Step, "ask: x\nrepeat: true", ""),
+        (spec.OpenLoop, LOOP + "compact: 9000", "write {above: 9000}"),
+        (spec.OpenLoop, "workflow: w\nshape: open_loop\nprompt: x\nbudget: 5", "write {turns: 5}"),
+        (spec.Tool, "python: a:b\neffect: read\napproval: true", "write required"),
+        (spec.Tool, "python: a:b\neffect: read\napproval: [a]", ""),
+        (Comparison, "comparison: c\ntasks: t.jsonl\narms: {a: a.yaml}", "write {workflow: a.yaml}"),
+    ],
+)
+def test_a_value_alone_is_told_the_key_that_it_is_meant_for(form, text, instead):
+    """Where a mapping stands, its first key takes what stands alone; the one word for `true` is that word."""
+    builder = Builder(parse(text, "f"))
+    builder.form(form, builder.document.value)
+    assert [fault.instead for fault in builder.faults] == [instead]
 
 
 def test_a_key_that_has_to_be_there_is_not_to_be_left_out():
