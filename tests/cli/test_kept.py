@@ -89,7 +89,7 @@ def test_a_run_is_shown_step_by_step(folder: pathlib.Path) -> None:
     assert "1/ask  scripted" in shown
     assert "sent 1 message, 14 characters" in shown
     assert 'refund({"who": "Ann\\x1b[1A", "amount": 250})' in shown or 'refund({"who": "Ann\\u001b[1A"' in shown
-    assert "1/call[0]/gate  decided: reject by terminal" in shown
+    assert "1/call[0]/gate  decided: reject by nobody" in shown
     assert "\x1b" not in shown
 
 
