@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from loopworth.runs.database import FILE, HOME, Home, StoreFault
-from loopworth.runs.store_file import StoreFile, place
+from loopworth.runs.store_file import StoreFile, file_of
 
 
 def home(given: str | Path | None = None) -> Home:
@@ -17,7 +17,7 @@ def home(given: str | Path | None = None) -> Home:
     Raises StoreFault for an address without the driver of Postgres."""
     named = given or os.environ.get("LOOPWORTH_STORE") or HOME / FILE
     if not is_address(named):
-        return StoreFile(place(named))
+        return StoreFile(file_of(named))
     try:  # imported here: psycopg is an extra, and a file needs none
         from loopworth.runs.postgres import Postgres
     except ModuleNotFoundError as missing:

@@ -247,9 +247,3 @@ def version(db: Connection) -> int:
 def one(db: Connection, question: str, *values: Any) -> Any:
     """The one value that answers a question."""
     return db.execute(question, values).fetchall()[0][0]
-
-
-def named(address: str, name: str) -> str:
-    """The address of another database on the same server."""
-    parts = urlsplit(address)
-    return urlunsplit((parts.scheme, parts.netloc, f"/{name}", parts.query, ""))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -141,9 +140,9 @@ def version(path: Path) -> int:
         return state(db)[1]
 
 
-def place(given: str | Path | None = None) -> Path:
-    """The file of the store: as given, by LOOPWORTH_STORE, or .loopworth/runs.db; a folder holds it as runs.db."""
-    path = Path(given or os.environ.get("LOOPWORTH_STORE") or HOME / FILE)
+def file_of(named: str | Path) -> Path:
+    """The file of a store that is named so; a folder holds it as runs.db."""
+    path = Path(named)
     return path / FILE if path.is_dir() or (not path.suffix and not path.exists()) else path
 
 

@@ -7,6 +7,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -37,11 +38,9 @@ def fresh(address: str) -> Iterator[str]:
     """A database of its own on a server, gone at the end."""
     import psycopg
 
-    from loopworth.runs.postgres import named
-
     name = f"loopworth_{os.urandom(4).hex()}"
     with psycopg.connect(address, autocommit=True) as admin:
         admin.execute(f"create database {name}")
-    yield named(address, name)
+    yield urlsplit(address)._replace(path=f"/{name}").geturl()
     with psycopg.connect(address, autocommit=True) as admin:
         admin.execute(f"drop database {name} with (force)")

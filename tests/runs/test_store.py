@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
+from loopworth.runs.home import home
 from loopworth.runs.kept import Kept, Query, Score
 from loopworth.runs.outcome import Fenced, Outcome
 from loopworth.runs.shelf import AT_ONCE, Shelf
 from loopworth.runs.store import Store
-from loopworth.runs.store_file import VERSION, StoreFault, opened, place
+from loopworth.runs.store_file import VERSION, StoreFault, opened
 from tests.runs.storing import chat, kept, put, record, stored
 
 
@@ -195,8 +196,8 @@ def test_the_place_is_given_or_of_the_environment_or_the_folders_own(
 ) -> None:
     """A folder holds it as runs.db; the default folder keeps itself out of version control."""
     monkeypatch.setenv("LOOPWORTH_STORE", str(tmp_path / "env.db"))
-    assert (place(), place(tmp_path)) == (tmp_path / "env.db", tmp_path / "runs.db")
-    assert place("x.db") == pathlib.Path("x.db")
+    assert [str(home()), str(home(tmp_path))] == [str(tmp_path / "env.db"), str(tmp_path / "runs.db")]
+    assert str(home("x.db")) == "x.db"
     monkeypatch.delenv("LOOPWORTH_STORE")
     monkeypatch.chdir(tmp_path)
     Store().close()
