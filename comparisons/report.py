@@ -504,6 +504,9 @@ def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
     if arm.shape == "log":
         missing = arm.planned - arm.made
         yield "its figures are as recorded" + (f"; the log has no run of {missing} of {arm.planned}" if missing else "")
+    mine = [trial for trial in result.final if trial.arm == arm.arm]
+    if not arm.selected and (unread := len(mine) - len(figured(result, arm.arm, mine))):
+        yield f"it was settled before {unread} of its {counted(len(mine), 'run')} were read: no figure is of them"
     if unknown := arm.figures.usd.unknown:
         yield f"the cost of {unknown} of {counted(arm.figures.accuracy.runs, 'run')} is unknown"
     if arm.made < arm.planned and arm.arm in shown_alike(result.comparison, result.final):

@@ -15,6 +15,7 @@ from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.estimate import Estimate, Load
 from loopworth.comparisons.export import to_json
+from loopworth.comparisons.report import report
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import Score
@@ -98,6 +99,16 @@ def test_a_large_gain_stops_both_arms() -> None:
     assert made(result)["agent"] <= result.verdict.arms[0].n + 8
     assert result.spared[1].runs == 200 - made(result)["agent"]
     assert json.loads(to_json(result))["stopped_early"][1]["not_needed"] == result.spared[1].runs
+
+
+def test_runs_that_the_verdict_did_not_wait_for_are_told() -> None:
+    """They are made and listed, and in no figure; else an arm has fewer runs than were made, and nothing says why."""
+    result = compared(early(often, always, 200))
+    assert result.verdict is not None
+    made_of, read = made(result)["agent"], result.verdict.arms[0].n
+    assert made_of > read
+    said = f"agent: it was settled before {made_of - read} of its {made_of} runs were read: no figure is of them"
+    assert said in report(result).warnings
 
 
 def test_arms_of_like_cost_have_no_gate() -> None:
