@@ -66,6 +66,8 @@ def changed(run: Conduct, calls: Sequence[Called]) -> bool:
 
 def longest(calls: Sequence[Called], repeatable: Iterable[str] = ()) -> tuple[list[Called], int] | None:
     """The longest round in a row of calls, and how often it comes; none of tools that are there to be called again."""
+    if len({call.key for call in calls}) == len(calls):
+        return None  # nothing came twice, as in most runs
     watch, best, most = Watch(Repetition(None, None), dict.fromkeys(repeatable, True)), None, 0
     for k, call in enumerate(calls):
         watch.see(ToolCall("", call.tool, call.arguments or None))
