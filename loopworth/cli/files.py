@@ -25,6 +25,7 @@ def check(
     files = [file for path in paths for file in listed(path)]
     # Imported here, with the whole language: other commands need little of it.
     from loopworth.comparisons import language
+    from loopworth.workflows.bare_names import bare
     from loopworth.workflows.silence import silent
 
     loaded = language.load(*files)
@@ -37,7 +38,7 @@ def check(
         complain(f"{counted(faults, 'fault')} in {counted({fault.file for fault in faults}, 'file')}")
     else:
         output().print(f"no faults in {checked(files, loaded.read)}")
-    for note in () if as_json else in_order(silent(loaded.files)):
+    for note in () if as_json else in_order([*silent(loaded.files), *bare(loaded.files)]):
         complain(f"note: {note}")
     raise typer.Exit(FAULTY if faults else DONE)
 

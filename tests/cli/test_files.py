@@ -68,6 +68,9 @@ def test_check_notes_a_tool_that_tells_its_model_nothing(tmp_path: pathlib.Path)
         f"note: {tmp_path}/loop.yaml:9:15",
     ]
     assert "the tool 'mute', and nothing of what it does" in notes[0]
+    (tmp_path / "loop.yaml").write_text(LOOP.replace("{{ question }}", "{question}"), "utf-8")
+    again = command("check", tmp_path / "loop.yaml")
+    assert (again.exit_code, "`{question}` is a text here: nothing is filled in" in again.stderr) == (0, True)
     assert "write a docstring, or a `description` here" in done.stderr
     assert "give the workflow a `description`" in done.stderr
     assert command("check", tmp_path / "deep.yaml").stderr == ""
