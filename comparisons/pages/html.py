@@ -31,6 +31,7 @@ from loopworth.comparisons.pages.disagreements import (
 )
 from loopworth.comparisons.pages.tables import Found, origin, tables, verdict
 from loopworth.runs.characters import safe, safe_json
+from loopworth.runs.figures import mean_dollars
 from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Value
 
@@ -148,11 +149,16 @@ def answered(value: Any) -> str:
 
 
 def cell(run: Found, named: bool) -> Cell:
-    end = "" if run["exit"] == "success" else f"{run['exit']}, "
     calls = f"{run['model_calls']}+{run['tool_calls']} calls"
-    harm = ", did harm" if run.get("harmful") else ""
-    facts = f"{end}{calls}, {duration(run['latency'])}{harm}"
+    usd = mean_dollars(run["usage"]["usd"]) if run["usage"]["usd"] else ""
+    harm = "did harm" if run.get("harmful") else ""
+    facts = ", ".join(filter(None, (unless_well(run), calls, duration(run["latency"]), usd, harm)))
     return Cell(mark(run), cut(answered(run["answer"]), CUT), facts, run.get("run", "") if named else "")
+
+
+def unless_well(run: Found) -> str:
+    """Why a run ended; nothing where it ended well, which is no word for whether it was right."""
+    return "" if run["exit"] == "success" else str(run["exit"])
 
 
 def mark(run: Found) -> str:
@@ -182,7 +188,8 @@ def pairs(chosen: list[Disagreement]) -> Iterator[Pair]:
 
 
 def heads(one: Disagreement) -> tuple[str, str]:
-    mine, theirs = (f"{run['arm']}: {mark(run)}, {run['exit']}" for run in one.runs)
+    told = (", ".join(filter(None, (mark(run), unless_well(run)))) for run in one.runs)
+    mine, theirs = (f"{run['arm']}: {words}" for run, words in zip(one.runs, told, strict=True))
     return mine, theirs
 
 

@@ -61,6 +61,20 @@ def test_whether_an_answer_is_right_is_copied_with_it(found: dict[str, Any], pag
     assert "content:" not in pages.STYLE
 
 
+def test_a_run_is_told_with_what_it_took_and_why_it_ended(found: dict[str, Any]) -> None:
+    """Each run's own cost, where it cost anything; that it ended well is not told of an answer that is wrong."""
+    told = copy.deepcopy(found)
+    first, second = next(disagreements(told, final(told))).runs
+    first.update(latency=2.0, usage=first["usage"] | {"usd": 0.00125})
+    second.update(latency=3.0, exit="turn_limit", harmful=True)
+    text = Page(html(told)).text
+    assert "1+0 calls, 2 s, $0.00125\n" in text
+    assert "turn_limit, 1+0 calls, 3 s, did harm\n" in text
+    heads = [line for line in text.splitlines() if line.startswith(safe(first["arm"]) + ": ")]
+    assert {head.removeprefix(safe(first["arm"])) for head in heads} >= {": wrong"}
+    assert safe(second["arm"]) + ": right, turn_limit" in text
+
+
 def test_tasks_and_disagreements_stand_in_the_order_of_their_numbers(found: dict[str, Any]) -> None:
     """Whichever ended first, and 2 before 10."""
     names = ["1", "2", "10", "a", "a-9", "a-09", "a-10", "b"]
