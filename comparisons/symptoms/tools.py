@@ -107,6 +107,11 @@ def mistaken(first: Called, then: Called) -> bool:
     return nothing and again and then.status == "ok" and not empty(then) and first.loop is not None
 
 
+def passed_on(run: Conduct, call: Called) -> bool:
+    """Whether another tool was asked the same next, and had something."""
+    return any(first is call and mistaken(first, then) for first, then in pairwise(run.calls))
+
+
 def failing(runs: Runs) -> Iterator[Finding]:
     """A tool itself fails, or does not answer in time; where the run was right all the same, that is no finding."""
     for tool, calls in by_tool(runs).items():
@@ -227,17 +232,18 @@ def monotone(runs: Runs) -> Iterator[Finding]:
     """A tool has nothing to say whatever it is asked: time and again in one run, or in run after run that is wrong."""
     for tool, calls in by_tool(runs).items():
         signs = [sign for run in runs if run.right is not True for sign in same_answer(run, tool)]
+        what = f"{tool} returns nothing new, and is called again and again"
         if not signs:
-            signs = habitual(
-                [(run, call) for run, call in calls if run.right is False and barren(call)], len(calls), MOST
-            )
+            none = [(run, call) for run, call in calls if run.right is False and barren(call)]
+            signs = habitual([(run, call) for run, call in none if not passed_on(run, call)], len(calls), MOST)
+            what = f"{tool} returns nothing, in run after run"
         more = "Where there is nothing to find it returns nothing: then ask otherwise, or answer that there is none."
         yield from finding(
             runs,
             signs,
             "tools",
             "says_nothing",
-            f"{tool} returns nothing new, and is called again and again",
+            what,
             described(runs, tool, more),
             "a result must say what was looked for, and what to do where nothing was found",
         )

@@ -237,11 +237,19 @@ def test_a_tool_that_has_nothing_in_run_after_run_is_the_tools(tmp_path: pathlib
     asks = [call("nothing", code="A"), "It is not known."]
     [finding] = diagnose(recorded(compared(tmp_path, [asks] * 3, tools="nothing")))
     assert (finding.part, finding.rule, finding.runs) == ("tools", "says_nothing", 3)
+    assert finding.what == "nothing returns nothing, in run after run"
     (tmp_path / "again").mkdir()
     assert (
         diagnose(recorded(compared(tmp_path / "again", [[call("nothing", code="A"), "389"]] * 3, tools="nothing")))
         == []
     )
+
+
+def test_a_tool_that_was_the_wrong_one_does_not_say_nothing(tmp_path: pathlib.Path) -> None:
+    """Another had what it was asked for: one cause, one finding."""
+    asks = [call("search", text="trip"), call("find", text="trip"), "It is not known."]
+    findings = diagnose(recorded(compared(tmp_path, [asks] * 3, tools="search find")))
+    assert [finding.rule for finding in findings] == ["wrong_tool"]
 
 
 def test_a_wrong_sum_of_right_figures_wants_a_tool(tmp_path: pathlib.Path) -> None:
