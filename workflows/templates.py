@@ -27,6 +27,7 @@ from loopworth.runs.message import json_of
 from loopworth.runs.outcome import Failed
 from loopworth.workflows import guards
 from loopworth.workflows.faults import nearest
+from loopworth.workflows.syntax import JSON_BRACES
 
 Names: TypeAlias = Mapping[str, Any]
 Evaluate: TypeAlias = Callable[[Names], Any]
@@ -510,7 +511,7 @@ SLIPS = (
     ("&&", "write `and`"),
     ("||", "write `or`"),
     ("!", "write `not`"),
-    ('{{"', "JSON braces are single here: `{{` starts a template"),
+    ('{{"', JSON_BRACES),
     ("===", "write `==`"),
 )
 
