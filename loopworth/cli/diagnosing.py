@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -59,7 +60,7 @@ def diagnose(
         write_json({"arms": [document(name, some, findings[name]) for name, some in runs.items()], "left_out": apart})
         return
     for name, some in runs.items():
-        for line in told(name, some, findings[name]):
+        for line in told(name, some, findings[name], f"{shlex.quote(id)} " if id.endswith(".jsonl") else ""):
             output().print(line, soft_wrap=True)
     if apart:
         complain(f"{apart} of {there} runs did not end, or ended for nothing of theirs, and were left out")
@@ -113,15 +114,15 @@ def document(name: str, runs: list[Conduct], findings: list[Finding]) -> dict[st
     }
 
 
-def told(name: str, runs: list[Conduct], findings: list[Finding]) -> Iterator[Text]:
-    """An arm, and what was found in its runs."""
+def told(name: str, runs: list[Conduct], findings: list[Finding], file: str = "") -> Iterator[Text]:
+    """An arm, and what was found in its runs, which stand in the store or in a `file`."""
     exits = ", ".join(f"{n} {exit}" for exit, n in Counter(run.exit for run in runs).most_common())
     scored = [run.right for run in runs if run.right is not None]
     right = f"; {sum(scored)} of {len(scored)} right" if scored else ""
     yield shown(f"{name}: {len(runs)} run{'s' * (len(runs) != 1)} ({exits}{right})", "bold", lines=False)
     if not findings:
         wrong = next((run.id for run in runs if run.right is False or run.exit != "success"), None)
-        read = f"; one to read is {wrong} (`loopworth runs show`)" if wrong else ""
+        read = f"; one to read: `loopworth runs show {file}{wrong}`" if wrong else ""
         yield shown(f"  no rule found anything{read}\n", "dim")
     for one in findings:
         yield from in_words(one)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from loopworth.cli.status import UserFault, alone, saving
 from loopworth.cli.steps import steps
-from loopworth.cli.store import Place, found_run, gathered, open_store
+from loopworth.cli.store import Place, filed, found_run, gathered, open_store
 from loopworth.cli.terminal import AsJson, complain, headed, output, results, shown, write_json
 from loopworth.runs.characters import safe
 from loopworth.runs.figures import end, second, spent, tokens
@@ -147,17 +147,32 @@ def facts(one: Kept) -> dict[str, Any]:
 @app.command("show", short_help="Show a run step by step.")
 def show(
     id: Annotated[
-        str, typer.Argument(metavar="ID", help="Its id, the start of it, its file, or `last`.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="RUN", help="Its id, the start of it, its file, `last`, or a .jsonl file.", show_default=False
+        ),
     ],
+    inside: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Of a .jsonl file: which run of it.", show_default=False)
+    ] = None,
     store: Place = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a run step by step: every message and call, what each step cost and how much it sent; of a comparison, its
     trials."""
-    shelf = Shelf(store)
-    run = found_run(shelf, id)
+    if inside is not None and not id.endswith(".jsonl"):
+        raise UserFault(f"{inside}: one run is shown; a second word is the id of a run in a .jsonl file")
+    if id.endswith(".jsonl"):
+        recordings, gone = inside_of(id, inside), dict[str, Orphan]()
+    else:
+        shelf = Shelf(store)
+        run = found_run(shelf, id)
+        of_it = shelf.trials(run.id) if run.kind == "comparison" else []
+        recordings = [Recording(run), *map(Recording, of_it)] if run.kind == "comparison" else gathered(shelf, run)
+        gone = lost(store, [run])
+    recording, *others = recordings
+    run, trials = recording.kept, [one.kept for one in others]
     if run.kind == "comparison":
-        trials = shelf.trials(run.id)
         if as_json:
             write_json({**facts(run), "trials": [facts(one) for one in trials]})
         else:
@@ -165,8 +180,6 @@ def show(
             for line in listed(trials):
                 output().print(line, soft_wrap=True)
         return
-    [recording] = gathered(shelf, run)
-    gone = lost(store, [run])
     if as_json:
         effects = [
             {"id": id, "kind": r.kind, "began": r.began, "ended": r.ended} for id, r in recording.records.items()
@@ -176,6 +189,23 @@ def show(
     heading(run, gone.get(run.id))
     for step in steps(recording):
         output().print(step, soft_wrap=True)
+
+
+def inside_of(file: str, id: str | None) -> list[Recording]:
+    """A run of a file of recordings, and after a comparison its trials; without an id the comparison, or the one run,
+    that is in it."""
+    found = {one.kept.id: one for one in filed(file)}
+    alone = [one for one in found.values() if one.kept.parent not in found]
+    fitting = (
+        alone
+        if id is None
+        else [one for one in found.values() if one.kept.id == id]
+        or [one for one in alone if one.kept.id.startswith(id)]
+    )
+    if len(fitting) != 1:
+        which = ", ".join(one.kept.id for one in (fitting or alone)[:5]) or "none"
+        raise UserFault(f"{file}: name one run of it after it ({which}{', …' if len(fitting or alone) > 5 else ''})")
+    return [*fitting, *(one for one in found.values() if one.kept.parent == fitting[0].kept.id)]
 
 
 def heading(run: Kept, gone: Orphan | None = None) -> None:

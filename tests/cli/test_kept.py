@@ -81,6 +81,29 @@ def test_without_a_store_nothing_is_listed(folder: pathlib.Path) -> None:
     assert command("runs", "show", "x").exit_code == 3
 
 
+def test_a_run_of_a_file_is_shown_as_one_of_the_store(folder: pathlib.Path) -> None:
+    """What a colleague sends can be read: alone, by the start of its id, and of a comparison each trial."""
+    id = made(folder)
+    compared(folder)
+    [comparison] = [row["id"] for row in json.loads(command("runs", "--workflow", "which", "--json").stdout)]
+    for name in (id, comparison):
+        assert command("runs", "export", name, "-o", f"{name}.jsonl").exit_code == 0
+        assert command("runs", "show", f"{name}.jsonl").stdout == command("runs", "show", name).stdout
+    trial = f"{comparison}.2"
+    shown = command("runs", "show", f"{comparison}.jsonl", trial)
+    assert shown.stdout == command("runs", "show", trial).stdout
+    assert command("runs", "export", id, comparison, "-o", "both.jsonl").exit_code == 0
+    assert command("runs", "show", "both.jsonl", id[:6]).stdout == command("runs", "show", id).stdout
+    for words, says in (
+        (["both.jsonl"], f"both.jsonl: name one run of it after it ({id}, {comparison})"),
+        (["both.jsonl", "zz"], "both.jsonl: name one run of it after it ("),
+        ([id, "zz"], "zz: one run is shown"),
+        (["none.jsonl"], "none.jsonl: there is no such file"),
+    ):
+        done = command("runs", "show", *words)
+        assert (done.exit_code, says in done.stderr) == (2, True), done.output
+
+
 def test_a_run_is_shown_step_by_step(folder: pathlib.Path) -> None:
     """Every message, what each call cost and how much it sent; nothing in it is obeyed by the terminal."""
     done = command("run", folder / "refunds.yaml", "-i", "case=the vase broke", "--json")
