@@ -28,8 +28,8 @@ class Fitted(Table):
         self.padding = (0, int(gap > 1), 0, int(gap > 2))
         for floor in (bodies, least):
             wanted = narrowed(wanted, floor, room - gap * across)
-        for column, width, whole in zip(self.columns, wanted, bodies, strict=True):
-            column.width, column.no_wrap = width, column.no_wrap and width >= whole
+        for column, width, head, body in zip(self.columns, wanted, heads, bodies, strict=True):
+            column.width, column.no_wrap = width, column.no_wrap and width >= max(body, cell_len(head))
         yield from super().__rich_console__(console, options)
 
 

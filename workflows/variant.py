@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -70,7 +71,10 @@ def replaced(key: str, value: Any, inner: str, after: Any) -> Any:
 
 
 def words(value: Any) -> str:
-    return "not set" if value is None else str(spelled(value))
+    """A value as it may stand in a file."""
+    if value is None:
+        return "not set"
+    return json.dumps(plain(value), ensure_ascii=False) if isinstance(value, dict | list) else str(spelled(value))
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,17 @@ def test_the_table_and_the_page_say_what_was_changed_and_its_worth(file: pathlib
     assert "budget.time: 60s → 9s" in page
 
 
+def test_a_long_change_takes_no_figure_its_room(file: pathlib.Path) -> None:
+    """Mappings are told as they may stand in a file."""
+    long = "{{ said }}" + " and again" * 40
+    file.write_text(ARMS.replace("budget.time: 9s", f"budget: {{time: 9s}}, answer: '{long}'"), "utf-8")
+    console = Console(file=io.StringIO(), width=100)
+    console.print(render(result(file)))
+    out = console.file.getvalue()  # type: ignore[attr-defined]
+    assert ["97.5 %" in out, "interval" in out] == [True, True]
+    assert 'budget: {"time": "60s"} → {"time": "9s"}' in " ".join(out.split())
+
+
 def test_where_no_arm_is_the_file_the_least_changed_is_the_base(file: pathlib.Path) -> None:
     """Then what differs is from its part to the other's, and a part that both changed alike is none."""
     text = ARMS.replace("  base: {workflow: w.yaml}\n", "")
