@@ -201,6 +201,11 @@ def batching_words(one: Batching) -> str:
     return f"{ratio}; turns asked for several at once{more}: an arm with `parallel: false` would measure it"
 
 
+def control_words(votes: int, words: str) -> str:
+    """What is said of a control beside its figures: how many runs voted, and what came of it."""
+    return "; ".join(filter(None, (f"majority of {votes} runs" if votes > 1 else "", words)))
+
+
 def times(one: Contrast) -> Iterable[tuple[str, str, str, str]]:
     """How many times as much an arm cost and took: in all, with its interval, and on the median task; what is unknown,
     or over nothing, is left out."""

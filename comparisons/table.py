@@ -15,6 +15,7 @@ from loopworth.comparisons.figures import (
     MOST_LEVELS,
     batching_words,
     between,
+    control_words,
     dearer,
     duration,
     gained,
@@ -274,8 +275,7 @@ def controls_table(found: Report) -> Iterable[RenderableType]:
     ran = [made] if made.rows else []
     yield headed("controls, on the tasks that the agent ran: descriptive, outside the verdict", *ran)
     for one in found.controls:
-        votes = f"majority of {one.votes} runs" if one.votes > 1 else ""
-        if words := "; ".join(text for text in (votes, one.words) if text):
+        if words := control_words(one.votes, one.words):
             yield Text(f"{shown(one.control)} of {shown(one.of)}: {shown(words)}")
     yield Text()
 

@@ -14,6 +14,7 @@ from loopworth.comparisons.curve import chance
 from loopworth.comparisons.figures import (
     MOST_LEVELS,
     batching_words,
+    control_words,
     dearer,
     duration,
     judge_words,
@@ -341,7 +342,8 @@ def controls(found: Found) -> Table | None:
         return None
     head = ("control", "of", "right", "95 % interval, %", "the agent", "model calls", "tokens")
     rows = tuple(map(control_row, (one for one in found["controls"] if one["figures"]["accuracy"]["runs"])))
-    words = tuple(f"{one['control']} of {one['of']}: {one['words']}" for one in found["controls"] if one["words"])
+    told = ((one, control_words(one["votes"], one["words"])) for one in found["controls"])
+    words = tuple(f"{one['control']} of {one['of']}: {words}" for one, words in told if words)
     title = "Controls, on the tasks that the agent ran: descriptive, outside the verdict"
     return Table("controls", title, head, rows, 2, words)
 

@@ -133,3 +133,23 @@ def test_many_challengers_leave_the_verdict_on_top(folder: pathlib.Path, arms: i
         at = text.index(f"both ran, {name} ")
         assert (at < text.index("The arms")) is on_top
         assert text.count(f"both ran, {name} ") == 1
+
+
+def test_how_many_runs_of_a_control_voted_is_told_in_every_form(folder: pathlib.Path) -> None:
+    """A majority of nine runs is no single run, whatever is said of it beside that."""
+    assert command("compare", str(folder / "comparison.yaml")).exit_code == 0
+    _, found = shown()
+    arm = found["arms"][0]
+    control = {
+        "control": "retry",
+        "kind": "retry",
+        "of": "second",
+        "votes": 9,
+        "words": "",
+        "figures": arm,
+        "agent": arm,
+    }
+    told = found | {"controls": [control, control | {"control": "pasted", "votes": 1, "words": "as good"}]}
+    for text in (markdown(told), Page(html(told)).text):
+        assert "retry of second: majority of 9 runs" in text
+        assert "pasted of second: as good" in text
