@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+from loopworth.comparisons.agreement import of_rows
 from loopworth.comparisons.cells import misfits, typed
 from loopworth.comparisons.choice import chosen
 from loopworth.comparisons.fakes import uncallable
-from loopworth.comparisons.judge import Judge, of_rows
+from loopworth.comparisons.judge import Judge
 from loopworth.comparisons.logged import runs_of
 from loopworth.comparisons.named_scores import JUDGE, NAMES, scorer
 from loopworth.comparisons.program import fitted, program_inputs

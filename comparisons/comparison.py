@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from loopworth.comparisons import spec, tasks
+from loopworth.comparisons.agreement import of_rows
 from loopworth.comparisons.arms import Arm, Control, build_arms
 from loopworth.comparisons.faults import Injected, injected
-from loopworth.comparisons.judge import RUBRIC, Judge, of_rows, ruling_in, without_judge
+from loopworth.comparisons.judge import RUBRIC, Judge
 from loopworth.comparisons.language import Loaded
 from loopworth.comparisons.language import load as load_files
 from loopworth.comparisons.named_scores import JUDGE, scorer
 from loopworth.comparisons.own_score import OwnScore
+from loopworth.comparisons.ruling import ruling_in, without_judge
 from loopworth.comparisons.scores import Bounded, Not, Score, Scorer
 from loopworth.comparisons.spec import judge_form
 from loopworth.comparisons.tasks import Task

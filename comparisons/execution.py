@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import aclosing, suppress
 
+from loopworth.comparisons.agreement import LABELS, Label
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.control_phase import Phase, carried, wanted
 from loopworth.comparisons.controls import Controlled
 from loopworth.comparisons.crew import Crew
 from loopworth.comparisons.endpoints import Open
-from loopworth.comparisons.judge import LABELS, PLACE, UNREACHED, Label
 from loopworth.comparisons.keeper import Keeper, unasked
 from loopworth.comparisons.lanes import Lane, eta, laid
 from loopworth.comparisons.maker import Maker
@@ -22,6 +22,7 @@ from loopworth.comparisons.progress import Phase as Stage
 from loopworth.comparisons.progress import Progress
 from loopworth.comparisons.repeats import Alike, missing
 from loopworth.comparisons.result import Result, believed, label_runs, settled
+from loopworth.comparisons.ruling import PLACE, UNREACHED
 from loopworth.comparisons.schedule import Planned, plan
 from loopworth.comparisons.stopping import Stopping
 from loopworth.comparisons.trial import Trial, tried

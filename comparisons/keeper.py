@@ -15,7 +15,7 @@ import msgspec
 from loopworth.comparisons.arms import standing
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.environment import environment
-from loopworth.comparisons.judge import UNREACHED, ruled_as, without_judge
+from loopworth.comparisons.ruling import UNREACHED, ruled_as, without_judge
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.tasks import Task

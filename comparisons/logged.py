@@ -14,8 +14,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from loopworth.comparisons.judge import without_judge
 from loopworth.comparisons.program import told
+from loopworth.comparisons.ruling import without_judge
 from loopworth.comparisons.tasks import Task
 from loopworth.runs.events import AnyEvent
 from loopworth.runs.kept import Kept

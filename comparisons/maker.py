@@ -11,13 +11,14 @@ from functools import partial
 
 import msgspec
 
+from loopworth.comparisons.agreement import LABELS, Label
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.control_phase import Phase
 from loopworth.comparisons.endpoints import Endpoints, Open
 from loopworth.comparisons.faults import Faults
-from loopworth.comparisons.judge import LABELS, Label, ruling_in
 from loopworth.comparisons.keeper import Keeper
+from loopworth.comparisons.ruling import ruling_in
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.tasks import Task

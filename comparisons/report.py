@@ -10,6 +10,7 @@ from typing import Any
 
 from loopworth.comparisons import spending
 from loopworth.comparisons.ablation import Ablation, ablations
+from loopworth.comparisons.agreement import Agreement
 from loopworth.comparisons.arms import FOREIGN, Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.contrast import Contrast, any_differ, contrasts
@@ -18,13 +19,13 @@ from loopworth.comparisons.curve import Curve, Point, curve, number
 from loopworth.comparisons.faults import told_of
 from loopworth.comparisons.homogeneity import ChiSquare
 from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
-from loopworth.comparisons.judge import SPLIT, UNJUDGED, Agreement
 from loopworth.comparisons.pareto import Standing, standings
 from loopworth.comparisons.provenance import Sources, sources, sources_of_judge
 from loopworth.comparisons.quantiles import latency, quantile
 from loopworth.comparisons.reliability import pass_shares
 from loopworth.comparisons.repeats import PROBES, shown_alike
 from loopworth.comparisons.result import Result, Spared, by_task, measured
+from loopworth.comparisons.ruling import SPLIT, UNJUDGED
 from loopworth.comparisons.sentences import counted
 from loopworth.comparisons.spending import Batching, End, Seen, StepCost
 from loopworth.comparisons.trial import Trial

@@ -11,13 +11,14 @@ from typing import Protocol
 
 import msgspec
 
+from loopworth.comparisons.agreement import LABELS
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.control_phase import Phase, carried, wanted
-from loopworth.comparisons.judge import LABELS, asked_of, part_of_judge, ruling_in, was_judged, without_judge
 from loopworth.comparisons.keeper import as_answered, due_of, environment_of
 from loopworth.comparisons.repeats import missing
 from loopworth.comparisons.result import Result, believed, label_runs, settled
+from loopworth.comparisons.ruling import asked_of, part_of_judge, ruling_in, was_judged, without_judge
 from loopworth.comparisons.schedule import Planned, plan
 from loopworth.comparisons.sentences import counted
 from loopworth.comparisons.stopping import Stopping

@@ -10,8 +10,9 @@ from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from loopworth.comparisons.agreement import LABELS, Agreement, agreement
 from loopworth.comparisons.comparison import Comparison
-from loopworth.comparisons.judge import LABELS, Agreement, Judge, agreement
+from loopworth.comparisons.judge import Judge
 from loopworth.comparisons.repeats import shown_alike
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.trial import Trial

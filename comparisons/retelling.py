@@ -15,11 +15,11 @@ from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.export import read, to_json, uncollected
 from loopworth.comparisons.extension import staged
-from loopworth.comparisons.judge import without_judge
 from loopworth.comparisons.keeper import as_answered, changed, due_of, trial_of
 from loopworth.comparisons.pages.disagreements import disagreements, final
 from loopworth.comparisons.rescoring import Again, Trials, folded
 from loopworth.comparisons.result import Result
+from loopworth.comparisons.ruling import without_judge
 from loopworth.comparisons.trial import Left, Trial, decoded, encoded, figured
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.kept import Kept, Score

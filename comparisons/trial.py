@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from loopworth.comparisons.judge import UNJUDGED, UNREACHED, judging, without_judge
+from loopworth.comparisons.ruling import UNJUDGED, UNREACHED, judging, without_judge
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import FAILED, Score
 from loopworth.comparisons.trace import Trace

@@ -14,8 +14,8 @@ import msgspec
 from loopworth.agents.lines import first
 from loopworth.agents.repetition import canonical
 from loopworth.agents.submit import SUBMIT
-from loopworth.comparisons.judge import part_of_judge, without_judge
 from loopworth.comparisons.numerals import Notation, number_in
+from loopworth.comparisons.ruling import part_of_judge, without_judge
 from loopworth.comparisons.trace import leaves
 from loopworth.runs.events import (
     AnyEvent,

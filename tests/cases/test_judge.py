@@ -8,9 +8,10 @@ import pytest
 from ruamel.yaml import YAML
 
 from loopworth.comparisons import export, table
+from loopworth.comparisons.agreement import Label
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.execution import compare
-from loopworth.comparisons.judge import Judge, Label
+from loopworth.comparisons.judge import Judge
 from loopworth.comparisons.tasks import Task
 from loopworth.models import ModelSpec
 from tests.comparisons.contenders import Endpoint, Says, arm

@@ -13,18 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.comparisons.judge import (
-    LABELS,
-    LEAST,
-    ORDERS,
-    RUBRIC,
-    agreement,
-    orders,
-    prompt,
-    ruling_in,
-    verdict_line,
-    without_judge,
-)
+from loopworth.comparisons.agreement import LABELS, LEAST, agreement
+from loopworth.comparisons.judge import ORDERS, RUBRIC, orders, prompt, verdict_line
+from loopworth.comparisons.ruling import ruling_in, without_judge
 from loopworth.runs.events import ModelCalled
 from loopworth.runs.kept import Query
 from loopworth.runs.shelf import Shelf
