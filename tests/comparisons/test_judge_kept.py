@@ -137,7 +137,7 @@ def test_a_diagnosis_looks_at_the_run_and_not_at_its_judge(file: pathlib.Path) -
     assert (recording.outcome.model_calls, len(recording.records)) == (2, 2)
     seen = conduct(recording)
     assert seen is not None
-    assert (seen.model_calls, seen.usage.tokens, seen.said, seen.last) == (0, 0, 0, "")
+    assert (seen.said, seen.last) == (0, "")
     assert kept["judge"]["calls"] == CALLS
 
 
