@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -13,7 +14,7 @@ from loopworth.comparisons.fakes import uncallable
 from loopworth.comparisons.judge import Judge
 from loopworth.comparisons.logged import runs_of
 from loopworth.comparisons.named_scores import JUDGE, NAMES, scorer
-from loopworth.comparisons.program import fitted, program_inputs
+from loopworth.comparisons.program import fitted, hinted, program_inputs
 from loopworth.comparisons.scores import ScoreFault, Scorer
 from loopworth.comparisons.spec import Arm, Comparison, Tasks, judge_form
 from loopworth.comparisons.tasks import RESERVED, Task, columns, lacking, table_of
@@ -52,7 +53,9 @@ class Checking:
     def __init__(self, comparison: Comparison, tasks: Sequence[Task] | None, files: Files) -> None:
         self.comparison, self.files, self.scorer = comparison, files, None
         self.types = dict(self.typed())
-        self.every = None if tasks is None else tuple(typed(task, self.types.values()) for task in tasks)
+        self.hints = dict(self.hinted())
+        inputs = [*self.types.values(), *self.hints.values()]
+        self.every = None if tasks is None else tuple(typed(task, inputs) for task in tasks)
         self.tasks, self.unchosen = self.every, list[Fault]()
         if isinstance(comparison.tasks, Tasks) and self.every is not None:
             self.tasks, self.unchosen = chosen(comparison.tasks, self.every)
@@ -83,6 +86,13 @@ class Checking:
                 yield name, input_type(workflow)
             except TypeFault:
                 continue
+
+    def hinted(self) -> Iterator[tuple[str, Type]]:
+        """What the hints of each arm that is a function say."""
+        for name, arm in self.comparison.arms.items():
+            if isinstance(arm.python, str):
+                with suppress(PythonNameFault):  # it is told where the programs are
+                    yield name, hinted(load_python(arm.python, arm.at("python").base))
 
     @property
     def workflows(self) -> dict[str, Workflow]:
@@ -295,6 +305,7 @@ class Checking:
         for type in self.types.values():
             yield from lacking(tasks, type.schema.get("required", ()))
         yield from misfits(tasks, self.types)
+        yield from misfits([task for task in tasks if task.cells], self.hints)
         yield from lacking([task for task in tasks if task.expected_route is None], ["expected"])
         judged = next((task for task in tasks if task.expected is not None), None)
         if judged is not None and "score" not in self.comparison.given:

@@ -17,7 +17,7 @@ import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol, get_args
+from typing import Any, Protocol, get_args, get_type_hints
 
 from loopworth.models.reading import MANY
 from loopworth.runs.budget import Limits
@@ -149,6 +149,19 @@ def fitted(function: Callable[..., Any], columns: Sequence[str]) -> tuple[list[s
         raise ValueError(f"needs {lacking[0]!r}, which is no input of the tasks")
     taken = list(columns) if open else [one.name for one in named if one.name in columns]
     return taken, called_with(function, whole=False)
+
+
+HINTS: Mapping[Any, str] = {int: "int", float: "float", bool: "bool", str: "str"}
+
+
+def hinted(function: Callable[..., Any]) -> Type:
+    """What the hints of a function say that its columns are, where these are plain: cells of a CSV file are texts."""
+    try:
+        hints = get_type_hints(function)
+    except Exception:  # a name that is not there: no fault of a function that can be called
+        hints = {}
+    plain = {name: next((HINTS[one] for one in HINTS if one is hint), "") for name, hint in hints.items()}
+    return parse_type({name: word for name, word in plain.items() if word and name != "return"})
 
 
 def called_with(function: Callable[..., Any], whole: bool) -> Callable[..., Any]:

@@ -99,6 +99,25 @@ def test_a_python_function_is_an_arm(tmp_path: pathlib.Path, name: str) -> None:
     assert theirs(found(file(tmp_path, f'{{python: "app:{name}"}}')))["accuracy"]["right"] == 6  # type: ignore[index]
 
 
+def test_a_cell_is_what_the_hints_of_a_function_say(tmp_path: pathlib.Path) -> None:
+    """A text where a number is meant makes wrong answers that look like an arm's; what cannot be read is a fault."""
+    (tmp_path / "app.py").write_text("def twice(n: int):\n    return 2 * n\n\n\nbare = lambda n: 2 * n\n", "utf-8")
+    file = tmp_path / "c.yaml"
+    file.write_text(
+        "comparison: c\ntasks: tasks.csv\nscore: number\n"
+        'arms: {hinted: {python: "app:twice"}, bare: {python: "app:bare"}}\n',
+        "utf-8",
+    )
+    (tmp_path / "tasks.csv").write_text("n,expected\n1,2\n2,4\n", "utf-8")
+    assert {arm["arm"]: arm["accuracy"]["right"] for arm in found(file)["arms"]} == {"hinted": 2, "bare": 2}
+    file.write_text(file.read_text("utf-8").replace('hinted: {python: "app:twice"}, ', ""), "utf-8")
+    assert {arm["arm"]: arm["accuracy"]["right"] for arm in found(file)["arms"]} == {"bare": 0}
+    file.write_text(file.read_text("utf-8").replace("app:bare", "app:twice"), "utf-8")
+    (tmp_path / "tasks.csv").write_text("n,expected\n1,2\nmany,4\n", "utf-8")
+    output = command("check", file).output
+    assert "tasks.csv:3:1  task '2' is no input of the arm 'bare': n must be a whole number" in output
+
+
 def test_what_a_program_does_not_tell_is_unknown(tmp_path: pathlib.Path) -> None:
     """Its cost is not 0, no verdict makes it so, and the verdict says it."""
     path = file(tmp_path, '{python: "app:twice"}', more="decide: {max_cost_ratio: 2}\n")
