@@ -19,6 +19,7 @@ from loopworth.comparisons.curve import Curve, Point, curve, number
 from loopworth.comparisons.faults import told_of
 from loopworth.comparisons.homogeneity import ChiSquare
 from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
+from loopworth.comparisons.natural_order import Place, natural
 from loopworth.comparisons.pareto import Standing, standings
 from loopworth.comparisons.provenance import Sources, sources, sources_of_judge
 from loopworth.comparisons.quantiles import latency, quantile
@@ -422,10 +423,10 @@ def level_text(value: Any) -> str:
     return text if text.strip() else "(empty)"
 
 
-def level_key(level: str) -> tuple[bool, float, str]:
-    """Numbers by size, before words."""
+def level_key(level: str) -> tuple[bool, float, Place]:
+    """Numbers by size, before words in their natural order."""
     size = number(level)
-    return (size is None, size or 0.0, level)
+    return (size is None, size or 0.0, natural(level))
 
 
 def curved(result: Result, levels: Sequence[Level]) -> Iterable[Curve]:

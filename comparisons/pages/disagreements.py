@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Any, TypeAlias
 
+from loopworth.comparisons.natural_order import natural
 from loopworth.comparisons.pages.tables import Found
 from loopworth.runs.steps import arguments, content
 from loopworth.runs.usage import Value
 
-NUMBERS = re.compile("([0-9]+)")
 Key: TypeAlias = tuple[str, str, int]
 """A run that was planned: arm, task, repeat."""
 
@@ -52,14 +51,8 @@ def final(found: Found) -> dict[Key, Found]:
 
 
 def tasks(trials: Mapping[Key, Found]) -> list[str]:
-    """The ids of the tasks that were run, in the order of the numbers and words in them."""
-    return sorted({task for _, task, _ in trials}, key=lambda task: (in_order(task), task))
-
-
-def in_order(id: str) -> list[tuple[int, str]]:
-    """What an id is sorted by: 2 comes before 10, and k2 before k10."""
-    parts = enumerate(NUMBERS.split(id))
-    return [(len(digits := part.lstrip("0")), digits) if place % 2 else (0, part) for place, part in parts]
+    """The ids of the tasks that were run, in their natural order."""
+    return sorted({task for _, task, _ in trials}, key=natural)
 
 
 def disagreements(found: Found, trials: Mapping[Key, Found]) -> Iterator[Disagreement]:

@@ -420,7 +420,8 @@ def recorded_cost(found: Found) -> str:
     unknown = sum(one["usage"]["usd"] is None for one in found["trials"])
     known = mean_dollars(found["recorded_usd"]) if found["recorded_usd"] or not unknown else ""
     more = f"{counted(unknown, 'run')} of unknown cost" if unknown else ""
-    return ", and ".join(filter(None, (known, more))) + (" when it was run; nothing now" if found["replayed"] else "")
+    again = " when it was run; nothing now" if found["replayed"] and (found["recorded_usd"] or unknown) else ""
+    return ", and ".join(filter(None, (known, more))) + again
 
 
 def settings(model: Found) -> str:

@@ -111,8 +111,12 @@ def test_levels_split_the_same_trials() -> None:
         (["nan", 10, "inf", 2, "Infinity", 3], ["2", "3", "10", "Infinity", "inf", "nan"]),
         ([True, None, "true", False, {"b": [1, None]}, [2]], ["(none)", "[2]", "false", "true", '{"b": [1, null]}']),
         (["", "  ", "a", "", "b", "a"], ["(empty)", "a", "b"]),
+        (
+            ["step 10", "step 2", "step 1", "2024-02", "2024-10", 3],
+            ["3", "2024-02", "2024-10", "step 1", "step 2", "step 10"],
+        ),
     ],
-    ids=["words that Python takes for numbers", "values of JSON", "nothing to show"],
+    ids=["words that Python takes for numbers", "values of JSON", "nothing to show", "numbers in words"],
 )
 def test_levels_are_told_as_the_tasks_write_them(values: list[Any], said: list[str]) -> None:
     """In one order, whatever they are: numbers by size, then words; and none of them is blank."""
