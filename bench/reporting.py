@@ -19,9 +19,10 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any
 
+from loopworth.comparisons.basis import source
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.export import read, to_json, uncollected
-from loopworth.comparisons.keeper import score_of, source
+from loopworth.comparisons.kept_trial import score_of
 from loopworth.comparisons.pages.disagreements import TRANSCRIPTS
 from loopworth.comparisons.result import Result, settled
 from loopworth.comparisons.retelling import told

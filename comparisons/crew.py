@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol, TypeAlias
 
 from loopworth.comparisons.endpoints import Open
-from loopworth.comparisons.keeper import Due
+from loopworth.comparisons.schedule import Due
 from loopworth.comparisons.trial import Left, Trial
 
 Came: TypeAlias = tuple[Trial, Left]

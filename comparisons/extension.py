@@ -10,8 +10,8 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from loopworth.comparisons.basis import digest, source, tasks_file
 from loopworth.comparisons.comparison import Comparison
-from loopworth.comparisons.keeper import digest, source, tasks_file
 from loopworth.comparisons.tasks import Task
 
 
@@ -20,7 +20,7 @@ class ExtensionFault(ValueError):
 
 
 def extended(whole: Comparison, before: Mapping[str, Any], n: int) -> Comparison:
-    """A comparison that was run on the tasks of `before` (`keeper.source`), with `n` more of the `whole` file's.
+    """A comparison that was run on the tasks of `before` (`basis.source`), with `n` more of the `whole` file's.
 
     Raises ExtensionFault.
     """

@@ -14,10 +14,11 @@ from typing import TypeAlias
 from msgspec import structs
 
 from loopworth.comparisons.arms import Arm, standing
+from loopworth.comparisons.basis import as_answered, changed, latest
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.endpoints import Open
 from loopworth.comparisons.extension import taken_up
-from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper, as_answered, changed, latest
+from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper
 from loopworth.comparisons.program import program_inputs
 from loopworth.comparisons.tasks import columns, lacking
 from loopworth.models import ModelSpec, open_model

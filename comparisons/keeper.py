@@ -2,49 +2,36 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import os
 from collections.abc import Callable, Iterable, Mapping
-from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from loopworth.comparisons.arms import standing
+from loopworth.comparisons.basis import environment_of, place, source
 from loopworth.comparisons.comparison import Comparison
-from loopworth.comparisons.environment import environment
-from loopworth.comparisons.ruling import UNREACHED, ruled_as, without_judge
-from loopworth.comparisons.schedule import Planned
-from loopworth.comparisons.scores import Score
-from loopworth.comparisons.tasks import Task
-from loopworth.comparisons.trace import Trace, traced
-from loopworth.comparisons.trial import Left, Trial, figures, left_by, tried
-from loopworth.runs import kept
+from loopworth.comparisons.kept_trial import due_of, ended, entry, score_of, trial_of
+from loopworth.comparisons.ruling import ruled_as
+from loopworth.comparisons.schedule import Due, Planned
+from loopworth.comparisons.trace import traced
+from loopworth.comparisons.trial import Left, Trial, figures, left_by
 from loopworth.runs.journal import MemoryJournal, Record
 from loopworth.runs.kept import Kept
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Diverged, Outcome
 from loopworth.runs.recording import Recording
 from loopworth.runs.replay import Replayed, departed
-from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.stored_journal import StoredJournal
 from loopworth.runs.usage import Usage
 from loopworth.runs.wall_clock import now
 from loopworth.runs.world import World
-from loopworth.workflows import origin
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
-from loopworth.workflows.document import plain
 
 if TYPE_CHECKING:
     from loopworth.comparisons.result import Result
     from loopworth.models import Model, ModelSpec
 
-Due: TypeAlias = tuple[Planned, int]
-"""A planned run, and which attempt at it."""
 Outside: TypeAlias = Callable[[Mapping[str, Record]], World]
 """The live world of a run, which may have begun before: by what its journal holds."""
 UNFINISHED = ("cancelled", "harness_error")
@@ -217,118 +204,3 @@ class Unasked:
 def unasked(spec: ModelSpec) -> Model:  # noqa: ARG001
     """Opens nothing, needs no key."""
     return Unasked()
-
-
-# -- what is in the store ---------------------------------------------------------------------------------------------
-
-
-def place(comparison: Comparison) -> str:
-    """The file of a comparison, wherever one stands when it goes on."""
-    return str(Path(comparison.file).resolve())
-
-
-def source(comparison: Comparison) -> dict[str, Any]:
-    """What a comparison is made of: digests of its files, and of the tasks that were chosen; and what it is run on."""
-    tasks = "\n".join(task.id for task in comparison.tasks)
-    return {
-        "files": dict(comparison.files),
-        "tasks": sha256(tasks.encode()).hexdigest(),
-        "n": len(comparison.tasks),
-        "stages": comparison.stages,
-        "rows": digest(comparison.tasks),
-        "environment": environment(),
-        "given_models": dict(comparison.given_models),
-    }
-
-
-def as_answered(comparison: Comparison, before: Kept) -> Comparison:
-    """The comparison, with models called what answered then: an object of a program's own may have stood in for one,
-    and its words are none of that model's."""
-    names = before.input.get("given_models", {}) if isinstance(before.input, dict) else {}
-    specs = {key: spec for arm in comparison.arms for key, spec in arm.workflow.models.items() if key in names}
-    stood = {key: msgspec.structs.replace(spec, name=names[key]) for key, spec in specs.items()}
-    return dataclasses.replace(comparison, arms=tuple(standing(arm, stood) for arm in comparison.arms))
-
-
-def environment_of(before: Kept) -> Mapping[str, Any]:
-    """What a comparison was run on; nothing where that was not kept."""
-    return dict(before.input.get("environment") or {}) if isinstance(before.input, dict) else {}
-
-
-def digest(tasks: Iterable[Task]) -> str:
-    """Of what is in the tasks, wherever they stand."""
-    rows = [[t.id, t.fields, t.expected, t.expected_route, t.approve] for t in tasks]
-    return sha256(json.dumps(plain(rows), sort_keys=True, default=str).encode()).hexdigest()
-
-
-def tasks_file(comparison: Comparison) -> str:
-    """The file of the tasks, as `Comparison.files` names it."""
-    folder = Path(comparison.file).resolve().parent
-    return next((os.path.relpath(Path(task.file).resolve(), folder) for task in comparison.tasks), "the tasks")
-
-
-def changed(before: Mapping[str, Any], comparison: Comparison) -> list[str]:
-    """What has changed since a comparison began: its files, or the choice of tasks."""
-    after = source(comparison)
-    found = origin.changed(before["files"], after["files"])
-    if not found and before["tasks"] != after["tasks"]:
-        found = [f"the choice of tasks ({before['n']} then, {after['n']} now)"]
-    return found
-
-
-def latest(shelf: Shelf, comparison: Comparison) -> Kept | None:
-    """The last comparison of this file."""
-    of_file = (one for one in shelf.runs(kept.Query(kinds=("comparison",))) if one.file == place(comparison))
-    return next(of_file, None)
-
-
-def entry(id: str, due: Due, workflow: Compiled, input: dict[str, Any], file: str, comparison: str) -> Kept:
-    """The row of a trial that begins now."""
-    planned, attempt = due
-    return Kept(
-        id=id,
-        kind="trial",
-        name=workflow.name,
-        file=file,
-        began=now(),
-        parent=comparison,
-        input=input,
-        arm=planned.arm,
-        task=planned.task,
-        repeat=planned.repeat,
-        attempt=attempt,
-    )
-
-
-def ended(one: Kept, score: kept.Score) -> bool:
-    """Whether nothing of a run is left to be done: of one whose judge could not be reached that is to be asked."""
-    return one.state == "done" and not score.remark.startswith(UNREACHED)
-
-
-def due_of(one: Kept) -> Due:
-    return Planned(str(one.arm), str(one.task), one.repeat or 0), one.attempt or 0
-
-
-def score_of(trial: Trial) -> kept.Score:
-    """What the store holds of a trial beside its run."""
-    return kept.Score(trial.right, trial.harmful, trial.remark, trial.route, trial.latency, trial.began)
-
-
-def trial_of(one: Kept, score: kept.Score, outcome: Outcome, trace: Trace, keep: bool) -> Trial:
-    """A trial as it was when it ended; with its transcript where that is to be kept."""
-    planned, attempt = due_of(one)
-    found, alone = Score(score.right, score.remark) if score.right is not None else None, without_judge(outcome)
-    trial = tried(planned, outcome, found, attempt=attempt, began=score.began, keep=keep, trace=trace)
-    return msgspec.structs.replace(
-        trial,
-        exit=one.exit,
-        note=one.note,
-        remark=score.remark,
-        harmful=score.harmful,
-        route=score.route,
-        model_calls=one.model_calls if alone is outcome else alone.model_calls,
-        tool_calls=one.tool_calls,
-        usage=one.usage if alone is outcome else alone.usage,
-        latency=score.latency,
-        seconds=one.seconds if alone is outcome else alone.seconds,
-    )

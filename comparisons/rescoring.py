@@ -13,9 +13,10 @@ import msgspec
 
 from loopworth.comparisons.agreement import LABELS
 from loopworth.comparisons.arms import Arm
+from loopworth.comparisons.basis import as_answered, environment_of
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.control_phase import Phase, carried, wanted
-from loopworth.comparisons.keeper import as_answered, due_of, environment_of
+from loopworth.comparisons.kept_trial import due_of
 from loopworth.comparisons.repeats import missing
 from loopworth.comparisons.result import Result, believed, label_runs, settled
 from loopworth.comparisons.ruling import asked_of, part_of_judge, ruling_in, was_judged, without_judge

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from loopworth.comparisons.arms import Arm
+from loopworth.comparisons.basis import as_answered, changed
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.export import read, to_json, uncollected
 from loopworth.comparisons.extension import staged
-from loopworth.comparisons.keeper import as_answered, changed, due_of, trial_of
+from loopworth.comparisons.kept_trial import due_of, trial_of
 from loopworth.comparisons.pages.disagreements import disagreements, final
 from loopworth.comparisons.rescoring import Again, Trials, folded
 from loopworth.comparisons.result import Result

@@ -23,6 +23,10 @@ class Planned(Value, frozen=True):
     repeat: int
 
 
+Due: TypeAlias = tuple[Planned, int]
+"""A planned run, and which attempt at it."""
+
+
 def plan(comparison: Comparison, arms: Sequence[str], repeats: int) -> tuple[Planned, ...]:
     """The order in which these arms meet the tasks of a comparison."""
     if comparison.early:

@@ -14,7 +14,9 @@ from loopworth.comparisons.fleet.chunk import Chunk, Ordered, cut
 from loopworth.comparisons.fleet.engine import FAILED, Queue
 from loopworth.comparisons.fleet.results import ended
 from loopworth.comparisons.fleet.width import Width, widths
-from loopworth.comparisons.keeper import Due, StoreKeeper, trial_of
+from loopworth.comparisons.keeper import StoreKeeper
+from loopworth.comparisons.kept_trial import trial_of
+from loopworth.comparisons.schedule import Due
 from loopworth.comparisons.trial import left_by
 from loopworth.models import open_model
 from loopworth.runs.database import StoreFault

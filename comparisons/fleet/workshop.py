@@ -9,11 +9,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from loopworth.comparisons.basis import place
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.endpoints import Open
 from loopworth.comparisons.fleet.chunk import Chunk, Ordered
-from loopworth.comparisons.keeper import UNFINISHED, Due, Keeper, Outside, entry, place, score_of
+from loopworth.comparisons.keeper import UNFINISHED, Keeper, Outside
+from loopworth.comparisons.kept_trial import entry, score_of
 from loopworth.comparisons.maker import Maker
+from loopworth.comparisons.schedule import Due
 from loopworth.comparisons.trial import Trial, figures
 from loopworth.models import open_model
 from loopworth.runs.journal import MemoryJournal

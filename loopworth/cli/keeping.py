@@ -9,10 +9,11 @@ from typing import TypeAlias
 from loopworth.cli.status import UserFault
 from loopworth.cli.store import found_run, one_comparison, tell_changed
 from loopworth.cli.terminal import complain
+from loopworth.comparisons.basis import as_answered, changed, latest
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.extension import ExtensionFault, extended, staged
 from loopworth.comparisons.extension import taken_up as with_extensions
-from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper, as_answered, changed, latest
+from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper
 from loopworth.runs.kept import Kept
 from loopworth.runs.recording import Recording
 from loopworth.runs.shelf import Shelf, elsewhere

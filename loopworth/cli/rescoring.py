@@ -27,8 +27,8 @@ def rescore(
     """Judge kept runs by the score, the prices and the rule that the comparison has now, without a model call."""
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
     from loopworth.cli.keeping import as_run, beside
+    from loopworth.comparisons.basis import latest
     from loopworth.comparisons.comparison import load
-    from loopworth.comparisons.keeper import latest
     from loopworth.comparisons.rescoring import RescoreFault, rescored
     from loopworth.runs.shelf import Shelf
 

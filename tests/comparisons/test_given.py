@@ -14,8 +14,8 @@ import pytest
 import loopworth
 from loopworth import Effects, Outcome, Reply, Request, ToolCall, Usage
 from loopworth.comparisons import retelling
+from loopworth.comparisons.basis import changed, latest
 from loopworth.comparisons.comparison import load
-from loopworth.comparisons.keeper import changed, latest
 from loopworth.comparisons.rescoring import rescored
 from loopworth.workflows.faults import WorkflowFault
 

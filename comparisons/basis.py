@@ -1,0 +1,82 @@
+"""What a kept comparison was made of, and what has changed since."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from loopworth.comparisons.arms import standing
+from loopworth.comparisons.comparison import Comparison
+from loopworth.comparisons.environment import environment
+from loopworth.comparisons.tasks import Task
+from loopworth.runs.kept import Kept, Query
+from loopworth.runs.shelf import Shelf
+from loopworth.workflows import origin
+from loopworth.workflows.document import plain
+
+
+def place(comparison: Comparison) -> str:
+    """The file of a comparison, wherever one stands when it goes on."""
+    return str(Path(comparison.file).resolve())
+
+
+def source(comparison: Comparison) -> dict[str, Any]:
+    """What a comparison is made of: digests of its files, and of the tasks that were chosen; and what it is run on."""
+    tasks = "\n".join(task.id for task in comparison.tasks)
+    return {
+        "files": dict(comparison.files),
+        "tasks": sha256(tasks.encode()).hexdigest(),
+        "n": len(comparison.tasks),
+        "stages": comparison.stages,
+        "rows": digest(comparison.tasks),
+        "environment": environment(),
+        "given_models": dict(comparison.given_models),
+    }
+
+
+def as_answered(comparison: Comparison, before: Kept) -> Comparison:
+    """The comparison, with models called what answered then: an object of a program's own may have stood in for one,
+    and its words are none of that model's."""
+    names = before.input.get("given_models", {}) if isinstance(before.input, dict) else {}
+    specs = {key: spec for arm in comparison.arms for key, spec in arm.workflow.models.items() if key in names}
+    stood = {key: msgspec.structs.replace(spec, name=names[key]) for key, spec in specs.items()}
+    return dataclasses.replace(comparison, arms=tuple(standing(arm, stood) for arm in comparison.arms))
+
+
+def environment_of(before: Kept) -> Mapping[str, Any]:
+    """What a comparison was run on; nothing where that was not kept."""
+    return dict(before.input.get("environment") or {}) if isinstance(before.input, dict) else {}
+
+
+def digest(tasks: Iterable[Task]) -> str:
+    """Of what is in the tasks, wherever they stand."""
+    rows = [[t.id, t.fields, t.expected, t.expected_route, t.approve] for t in tasks]
+    return sha256(json.dumps(plain(rows), sort_keys=True, default=str).encode()).hexdigest()
+
+
+def tasks_file(comparison: Comparison) -> str:
+    """The file of the tasks, as `Comparison.files` names it."""
+    folder = Path(comparison.file).resolve().parent
+    return next((os.path.relpath(Path(task.file).resolve(), folder) for task in comparison.tasks), "the tasks")
+
+
+def changed(before: Mapping[str, Any], comparison: Comparison) -> list[str]:
+    """What has changed since a comparison began: its files, or the choice of tasks."""
+    after = source(comparison)
+    found = origin.changed(before["files"], after["files"])
+    if not found and before["tasks"] != after["tasks"]:
+        found = [f"the choice of tasks ({before['n']} then, {after['n']} now)"]
+    return found
+
+
+def latest(shelf: Shelf, comparison: Comparison) -> Kept | None:
+    """The last comparison of this file."""
+    of_file = (one for one in shelf.runs(Query(kinds=("comparison",))) if one.file == place(comparison))
+    return next(of_file, None)
