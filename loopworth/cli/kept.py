@@ -16,7 +16,7 @@ from loopworth.cli.steps import steps
 from loopworth.cli.store import Place, filed, found_run, gathered, open_store
 from loopworth.cli.terminal import AsJson, complain, headed, output, results, shown, write_json
 from loopworth.runs.characters import safe
-from loopworth.runs.figures import end, second, spent, tokens
+from loopworth.runs.figures import dollars, end, second, spent, tokens
 from loopworth.runs.home import home
 from loopworth.runs.kept import Kept, Query
 from loopworth.runs.orphans import Orphan, orphans
@@ -73,6 +73,8 @@ def runs(
     else:
         for line in listed(found, gone):
             output().print(line, soft_wrap=True)
+        if len(found) > 1:
+            output().print(Text(summed(found, most), "dim"), soft_wrap=True)
         for one in gone.values():
             complain(f"{one.run}: {one.why}")
 
@@ -118,6 +120,19 @@ def listed(found: list[Kept], gone: Container[str] = ()) -> Iterator[Text]:
         sides = zip(cells, widths, head, strict=True)
         padded = (text.rjust(width) if name in RIGHT else text.ljust(width) for text, width, name in sides)
         yield Text("  ".join(padded).rstrip(), "bold" if k == 0 else "")
+
+
+def summed(found: list[Kept], most: int) -> str:
+    """What the listed runs took together: a sum with unknown parts is at least what is known."""
+    known = [one.usage.tokens for one in found if one.usage.tokens is not None]
+    paid = [one.usage.usd for one in found if one.usage.usd is not None]
+    took = f"{'at least ' * (len(known) < len(found))}{sum(known):,} tokens"
+    if len(paid) == len(found):
+        cost = dollars(sum(paid))
+    else:
+        cost = f"at least {dollars(sum(paid))}" if sum(paid) else "at a cost that is unknown"
+    newest = f"the newest {most}" if len(found) == most else f"{len(found)} in all"
+    return f"{newest}: {took}, {cost}"
 
 
 FIGURES = ("exit", "calls", "tokens", "cost", "seconds")

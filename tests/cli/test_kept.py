@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from loopworth.cli.kept import moment
+from loopworth.cli.kept import moment, summed
 from loopworth.cli.status import UserFault
 from loopworth.runs.shelf import Shelf
+from loopworth.runs.usage import Usage
 from tests.cli.kit import HELLO, REFUNDS, ROOT, command, figures, written
 from tests.endpoint import FakeEndpoint, said
 from tests.runs.storing import chat, kept, stored
@@ -62,7 +63,7 @@ def test_runs_are_listed_and_filtered(folder: pathlib.Path) -> None:
     id = made(folder)
     compared(folder)
     lines = command("runs").stdout.splitlines()
-    assert [line.split()[3:5] for line in lines[1:]] == [["which", "comparison"], ["hello", "run"]]
+    assert [line.split()[3:5] for line in lines[1:-1]] == [["which", "comparison"], ["hello", "run"]]
     assert [row["id"] for row in json.loads(command("runs", "--workflow", "hello", "--json").stdout)] == [id]
     trials = json.loads(command("runs", "--comparison", "which", "--arm", "plain", "--json").stdout)
     assert sorted((trial["task"], trial["right"]) for trial in trials) == [("1", False), ("2", True), ("3", False)]
@@ -70,6 +71,17 @@ def test_runs_are_listed_and_filtered(folder: pathlib.Path) -> None:
     assert command("runs", "list", "--workflow", "hello").stdout == command("runs", "--workflow", "hello").stdout
     done = command("runs", "--workflow", "hello", "list")
     assert (done.exit_code, "options of `runs list` stand after it" in done.stderr) == (2, True)
+
+
+def test_a_list_says_what_its_runs_took_together() -> None:
+    """For a week's bill: what is unknown is not 0, and a list that was cut says so."""
+    runs = [kept(str(k), usage=Usage(100, 10, usd=usd)) for k, usd in enumerate((0.25, 0.5, 0.0))]
+    assert summed(runs, 50) == "3 in all: 330 tokens, $0.75"
+    assert summed([*runs, kept("4", usage=Usage(None, None, usd=None))], 4) == (
+        "the newest 4: at least 330 tokens, at least $0.75"
+    )
+    assert summed(runs[2:] * 2, 50) == "2 in all: 220 tokens, not billed"
+    assert summed([kept("5", usage=Usage(1, 1, usd=None))] * 2, 50) == "2 in all: 4 tokens, at a cost that is unknown"
 
 
 def test_without_a_store_nothing_is_listed(folder: pathlib.Path) -> None:
