@@ -41,7 +41,7 @@ def runs(
         str | None, typer.Option(metavar="REASON", help="Only runs that ended so, or `unfinished` or `killed` ones.")
     ] = None,
     comparison: Annotated[
-        str | None, typer.Option(metavar="ID", help="The trials of this comparison: its id or name.")
+        str | None, typer.Option(metavar="ID", help="The trials of this comparison: its id, file or name.")
     ] = None,
     arm: Annotated[str | None, typer.Option(metavar="NAME", help="Only trials of this arm.")] = None,
     task: Annotated[str | None, typer.Option(metavar="ID", help="Only trials on this task.")] = None,
@@ -60,6 +60,8 @@ def runs(
     after = None if since is None else moment(since, datetime.now(UTC))
     killed = exit == "killed"
     state, number = ("unfinished", None) if killed else (exit, most)
+    if comparison is not None and home(store).there():
+        comparison = known_as(Shelf(store), comparison)
     query = Query(workflow, state, comparison, arm, task, after, most=number)
     found = shelved(Shelf(store), query) if home(store).there() else []
     gone = lost(store, found)
@@ -80,6 +82,15 @@ def runs(
 
 
 app.command("list", help="The same: list the runs and comparisons that are kept.")(runs)
+
+
+def known_as(shelf: Shelf, comparison: str) -> str:
+    """The id of a comparison that is named as any run is; else what was typed, which may be the name of several."""
+    try:
+        found = found_run(shelf, comparison)
+    except UserFault:
+        return comparison
+    return found.id if found.kind == "comparison" else comparison
 
 
 def lost(store: str | None, found: Iterable[Kept]) -> dict[str, Orphan]:

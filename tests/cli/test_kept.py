@@ -67,6 +67,12 @@ def test_runs_are_listed_and_filtered(folder: pathlib.Path) -> None:
     assert [row["id"] for row in json.loads(command("runs", "--workflow", "hello", "--json").stdout)] == [id]
     trials = json.loads(command("runs", "--comparison", "which", "--arm", "plain", "--json").stdout)
     assert sorted((trial["task"], trial["right"]) for trial in trials) == [("1", False), ("2", True), ("3", False)]
+    [which] = [row["id"] for row in json.loads(command("runs", "--workflow", "which", "--json").stdout)]
+    every = command("runs", "--comparison", "which").stdout
+    assert len(every.splitlines()) == 8
+    for name in (which, which[:6]):
+        assert command("runs", "--comparison", name).stdout == every
+    assert "no such runs" in command("runs", "--comparison", id).stdout
     assert "no such runs" in command("runs", "--exit", "turn_limit").stdout
     assert command("runs", "list", "--workflow", "hello").stdout == command("runs", "--workflow", "hello").stdout
     done = command("runs", "--workflow", "hello", "list")
