@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 NOT_SO = re.compile(
@@ -72,12 +73,21 @@ def claimed(
 ) -> Iterator[tuple[str, str, str]]:
     """(tool, the word that says it, the sentence) for each claim. `known` is what the run was given to read: what has
     been done according to that is no claim. `looked`: whether any tool ran."""
+    known, stems = known.lower(), {tool: stems_of(tool) for tool in tools}
     for sentence in sentences(text):
         if NOT_SO.search(sentence):
             continue
-        for tool in tools:
-            if (word := says(sentence, tool, known.lower(), looked)) is not None:
+        for tool in (tool for tool, some in stems.items() if any(stem in sentence for stem in some)):
+            if (word := says(sentence, tool, known, looked)) is not None:
                 yield tool, word, sentence
+
+
+@cache
+def stems_of(tool: str) -> frozenset[str]:
+    """One of these stands in each sentence that claims a tool: its name, its verb, or how the verb's past begins."""
+    verb = next(iter(words(tool)), "")
+    pasts = IRREGULAR.get(verb, verb).split("|")
+    return frozenset((tool.lower(), " ".join(words(tool)), verb, *(one.partition("?")[0][:-1] for one in pasts)))
 
 
 def says(sentence: str, tool: str, known: str, looked: bool) -> str | None:

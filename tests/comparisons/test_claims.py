@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from loopworth.comparisons.symptoms.claims import announced, claimed, looked, words
+from loopworth.comparisons.symptoms.claims import IRREGULAR, announced, claimed, looked, past, says, sentences, words
 
 TOOLS = ("refund", "send_email", "lookup", "get_order", "pay", "notify")
 CLAIMS = {
@@ -47,6 +49,16 @@ CLAIMS = {
 def test_a_claim_is_said_in_the_past_of_a_tool_in_the_first_person(text: str) -> None:
     """Strict: a negation, a condition, a question, another's deed and a noun are no claims."""
     assert {tool for tool, *_ in claimed(text, TOOLS)} == CLAIMS[text]
+
+
+@pytest.mark.parametrize("verb", [*IRREGULAR, "refund", "notify", "close", "ship", "pay", "x"])
+def test_a_sentence_is_looked_at_for_the_tools_that_it_may_be_about(verb: str) -> None:
+    """And for no other one: an agent may have a hundred. No claim is lost by that."""
+    for did in re.sub(r"[()]|(?<!\w)\?:|\w\?", "", past(verb)).split("|"):
+        for text in (f"I have {did} it.", f"It has been {did}.", f"Your {verb} has been issued.", f"I called {verb}."):
+            [sentence] = sentences(text)
+            if says(sentence, verb, "", False) is not None:
+                assert [tool for tool, *_ in claimed(text, [verb])] == [verb]
 
 
 def test_what_was_read_is_no_claim() -> None:
