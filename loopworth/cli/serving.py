@@ -58,7 +58,7 @@ def serve(
     learn(token)
     app = application(where, hosts, getpass.getuser(), token)
     with listening(host, port) as socket_:
-        complain(f"serving {where} at {address(socket_)}; Ctrl-C ends it")
+        complain(f"serving {where} until Ctrl-C at {address(socket_)}")
         config: dict[str, Any] = {"access_log": False, "server_header": False, "proxy_headers": False, "ws": "none"}
         with suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
             uvicorn.Server(uvicorn.Config(app, log_level="warning", **config)).run(sockets=[socket_])
