@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import msgspec
-
 from loopworth.comparisons.basis import environment_of, place, source
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.kept_trial import due_of, ended, entry, score_of, trial_of
@@ -14,18 +12,17 @@ from loopworth.comparisons.ruling import ruled_as
 from loopworth.comparisons.schedule import Due, Planned
 from loopworth.comparisons.trace import traced
 from loopworth.comparisons.trial import Left, Trial, figures, left_by
-from loopworth.runs.journal import MemoryJournal, Record
+from loopworth.runs.journal import Record
 from loopworth.runs.kept import Kept
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Diverged, Outcome
 from loopworth.runs.recording import Recording
-from loopworth.runs.replay import Replayed, departed
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.stored_journal import StoredJournal
 from loopworth.runs.usage import Usage
 from loopworth.runs.wall_clock import now
 from loopworth.runs.world import World
-from loopworth.workflows.activation import activate
+from loopworth.workflows.activation import activate, replay
 from loopworth.workflows.compile import Compiled
 
 if TYPE_CHECKING:
@@ -178,15 +175,11 @@ class Replayer(Keeper):
 
     async def run(self, due: Due, workflow: Compiled, input: dict[str, Any], outside: Outside) -> Outcome:  # noqa: ARG002
         recording = self.recorded[due]
-        world, journal = Replayed(recording.outcome), MemoryJournal(recording.records)
-        where = f"the arm {due[0].arm!r} on the task {due[0].task!r}"
         try:
-            outcome = await activate(workflow, input, world, journal, recording.kept.id)
+            outcome = await replay(workflow, input, recording)
         except Diverged as why:
-            raise Diverged(f"{where}: {why}") from None
-        if other := departed(recording, outcome):
-            raise Diverged(f"{where}: {other}")
-        return msgspec.structs.replace(ruled_as(outcome, recording.outcome), seconds=recording.kept.seconds)
+            raise Diverged(f"the arm {due[0].arm!r} on the task {due[0].task!r}: {why}") from None
+        return ruled_as(outcome, recording.outcome)
 
 
 class Unasked:

@@ -19,18 +19,16 @@ from loopworth.runs import approvals
 from loopworth.runs.approvals import Approval, Came
 from loopworth.runs.effects import Executor
 from loopworth.runs.hearing import Listener
-from loopworth.runs.journal import Journal, MemoryJournal
+from loopworth.runs.journal import Journal
 from loopworth.runs.kept import Kept
-from loopworth.runs.outcome import Diverged, Outcome, Said
+from loopworth.runs.outcome import Outcome, Said
 from loopworth.runs.recording import Recording
-from loopworth.runs.replay import Replayed, departed
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.wall_clock import now
 from loopworth.runs.world import Ask, Decision, Live
+from loopworth.workflows import activation, durable, origin, typed_answer
 from loopworth.workflows import compile as building
-from loopworth.workflows import durable, origin, typed_answer
 from loopworth.workflows import given as given_tools
-from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.drawing import draw
 from loopworth.workflows.faults import Fault, WorkflowFault
@@ -155,10 +153,10 @@ async def run(
     async with opened(compiled, models) as mine:
         world = Live(mine, ask, watch=watch, hear=hear, doubts=Doubts(mine))
         if store is None:
-            return await activate(compiled, input, world, journal, id)
+            return await activation.activate(compiled, input, world, journal, id)
         made_of: dict[str, Any] = {"input": input, "source": {"files": origin.digests(compiled)}}
         stored = store.begin(Kept(id or new_id(), "run", compiled.name, compiled.file, now(), **made_of))
-        outcome = await activate(compiled, input, world, stored, stored.run)
+        outcome = await activation.activate(compiled, input, world, stored, stored.run)
         store.finish(stored, outcome, over=outcome.exit not in ("cancelled", "waiting"))
         return outcome
 
@@ -210,13 +208,7 @@ async def replay(
     `tools` are those that the run was given. Raises `Diverged` at the first request that is not the recorded one, and
     where the run comes out otherwise.
     """
-    compiled = ready(workflow, tools)
-    world = Replayed(recording.outcome, watch)
-    journal = MemoryJournal(recording.records)
-    outcome = await activate(compiled, recording.kept.input, world, journal, recording.kept.id)
-    if other := departed(recording, outcome):
-        raise Diverged(other)
-    return msgspec.structs.replace(outcome, seconds=recording.kept.seconds)
+    return await activation.replay(ready(workflow, tools), recording.kept.input, recording, watch)
 
 
 def begin(

@@ -1,15 +1,20 @@
-"""One activation of a compiled workflow: a budget, a place, a run to its end."""
+"""One activation of a compiled workflow: a budget, a place, a run to its end, in a world or as it was recorded."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
+
+import msgspec
 
 from loopworth.models.providers import keys
 from loopworth.runs.budget import Budget
 from loopworth.runs.effects import Effects, execute
-from loopworth.runs.journal import Journal
-from loopworth.runs.outcome import Outcome
+from loopworth.runs.journal import Journal, MemoryJournal
+from loopworth.runs.outcome import Diverged, Outcome, Said
+from loopworth.runs.recording import Recording
+from loopworth.runs.replay import Replayed, departed
 from loopworth.runs.secrets import hide, learn
 from loopworth.runs.world import World
 from loopworth.workflows.compile import Compiled
@@ -34,3 +39,15 @@ async def activate(
     input = hide(input)
     fx = Effects(world, journal, budget, compiled.tools, offset=offset, run=run)
     return await execute(compiled.executor, input, fx)
+
+
+async def replay(
+    compiled: Compiled, input: dict[str, Any], recording: Recording, watch: Callable[[Said], None] | None = None
+) -> Outcome:
+    """Run a workflow again on what was recorded, in the time that it took then. Raises `Diverged` at the first request
+    that is not the recorded one, and where the run comes out otherwise."""
+    journal = MemoryJournal(recording.records)
+    outcome = await activate(compiled, input, Replayed(recording.outcome, watch), journal, recording.kept.id)
+    if other := departed(recording, outcome):
+        raise Diverged(other)
+    return msgspec.structs.replace(outcome, seconds=recording.kept.seconds)
