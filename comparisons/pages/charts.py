@@ -48,6 +48,8 @@ WIDTHS = {"mwMW@%—…": 12.0, "ABCDEFGHIJKLNOPQRSTUVXYZ&+<=>~^#": 10.0}
 """Pixels that a sign of a label may take, if it is one of these: a chart is drawn without the reader's fonts."""
 WIDE = 7.7
 """Pixels of a column of any other sign."""
+BEYOND = 16
+"""Pixels between the numbers of an axis and its title, which the numbers take some of in a reader's fonts."""
 LABELS = {"labelLimit": 0, "labelFontSize": 12, "labelFlush": False, "labelOverlap": "greedy"}
 LEGEND: dict[str, Any] = {"labelLimit": 0, "orient": "bottom", "columns": 2, "columnPadding": 40, "symbolOpacity": 1}
 
@@ -98,6 +100,7 @@ def styled(chart: Any) -> Any:
         chart.configure(background="transparent", aria=False)
         .configure_view(stroke=None)
         .configure_axis(**ink, **lines, **LABELS, titleFontSize=12, titleFontWeight="normal")
+        .configure_axisY(titlePadding=BEYOND)
         .configure_legend(**ink, **LEGEND, labelFontSize=12, symbolStrokeWidth=2)
     )
 

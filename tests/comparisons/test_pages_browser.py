@@ -82,6 +82,8 @@ def broad(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     arms = [arm("m" * 30, Says(str)), arm("w" * 30, Says(lambda q: "no" if q in "123" else q))]
     with ThreadPoolExecutor() as aside:  # a browser's driver has a loop in this thread
         found = read(to_json(aside.submit(compared, comparison(arms, 9)).result()))
+    took = {"runs": 9, "model_calls": 1, "tool_calls": 0, "tokens": 9, "usd": 0.00097}  # so much, in so many digits
+    found["steps"] = [took | {"arm": arm["arm"], "step": "1"} for arm in found["arms"]]
     file = tmp_path_factory.mktemp("broad") / "report.html"
     file.write_text(html(found, drawings={name: inline(chart, name) for name, chart in charts(found).items()}), "utf-8")
     return file
@@ -95,7 +97,8 @@ def test_no_label_of_a_chart_is_cut_off(
     viewport: Any,
     request: pytest.FixtureRequest,
 ) -> None:
-    """In the reader's fonts, which are wider than those that it was drawn with; no label runs into another."""
+    """In the reader's fonts, which are wider than those that it was drawn with; no label runs into another, or into the
+    title of its axis."""
     with opened(chromium, request.getfixturevalue(which), viewport=viewport) as page:
         cut = page.evaluate(
             """() => [...document.querySelectorAll("svg")].flatMap(svg => {
@@ -103,7 +106,7 @@ def test_no_label_of_a_chart_is_cut_off(
                 const texts = [...svg.querySelectorAll("text")].filter(one => one.textContent)
                 const at = one => one.getBoundingClientRect()
                 const out = texts.filter(one => at(one).left < box.left - 1 || at(one).right > box.right + 1)
-                const groups = [...svg.querySelectorAll(".role-axis-label, .role-legend-label")]
+                const groups = [...svg.querySelectorAll(".role-axis-label, .role-axis-title, .role-legend-label")]
                 const over = groups.flatMap(group => [...group.querySelectorAll("text")]).filter((one, k, all) =>
                     all.some(other => other !== one && at(one).left < at(other).right - 1
                         && at(other).left < at(one).right - 1 && at(one).top < at(other).bottom - 3
