@@ -135,6 +135,14 @@ class Conduct(Value, frozen=True, dict=True):
         found[self.end] = self.note
         return found
 
+    @cached_property
+    def figures(self) -> frozenset[Fraction]:
+        """The numbers among the results of its loops."""
+        values = (
+            leaf for call in self.calls if call.status == "ok" and call.loop is not None for leaf in leaves(call.full)
+        )
+        return frozenset(found.value for value in values if (found := number_in(value, Notation())) is not None)
+
     @property
     def elided(self) -> set[str]:
         """The places of the calls whose results `compact` left out."""
@@ -270,9 +278,3 @@ def within(run: Conduct, place: str = "") -> Outcome:
 def silent(run: Conduct) -> bool:
     """Whether one of its loops had tools, and called none."""
     return any(loop.tools and not in_loop(run, loop) for loop in run.loops)
-
-
-def figures(run: Conduct) -> set[Fraction]:
-    """The numbers among the results of a run's loops."""
-    values = [leaf for call in run.calls if call.status == "ok" and call.loop is not None for leaf in leaves(call.full)]
-    return {found.value for value in values if (found := number_in(value, Notation())) is not None}

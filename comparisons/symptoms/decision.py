@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from loopworth.comparisons.numerals import Notation, number_in
 from loopworth.comparisons.symptoms.circling import round_of
 from loopworth.comparisons.symptoms.claims import claimed, looked
-from loopworth.comparisons.symptoms.conduct import LOOPED, Conduct, figures
+from loopworth.comparisons.symptoms.conduct import LOOPED, Conduct
 from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, finding, guarded, spoken
 from loopworth.comparisons.trace import leaves
 
@@ -67,7 +67,7 @@ def inventing(runs: Runs) -> Iterator[Finding]:
         Sign(run.id, run.last, f"answered {brief(str(run.answer))}, which no result holds")
         for run in runs
         if run.right is False and run.exit == "success" and (own := number_in(run.answer, Notation())) is not None
-        if len(seen := figures(run)) == 1 and own.value not in seen
+        if len(seen := run.figures) == 1 and own.value not in seen
     ]
     yield from finding(
         runs,

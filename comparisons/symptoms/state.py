@@ -83,7 +83,7 @@ def keys(full: Any, used: str) -> Iterator[str]:
 
 def stands(value: Any, used: str) -> bool:
     told = [str(leaf) for leaf in leaves(value) if not isinstance(leaf, bool) and str(leaf).strip()]
-    return any(re.search(rf"(?<!\w){re.escape(leaf)}(?!\w)", used) for leaf in told if len(leaf) <= len(used))
+    return any(re.search(rf"(?<!\w){re.escape(leaf)}(?!\w)", used) for leaf in told if leaf in used)
 
 
 def cut(runs: Runs) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from loopworth.comparisons.numerals import Notation, number_in
 from loopworth.comparisons.symptoms.circling import SAME_CALLS, empty
-from loopworth.comparisons.symptoms.conduct import Called, Conduct, figures
+from loopworth.comparisons.symptoms.conduct import Called, Conduct
 from loopworth.comparisons.symptoms.finding import (
     BAD_CALLS,
     SHORT,
@@ -282,7 +282,7 @@ def combining(runs: Runs) -> Iterator[Finding]:
         )
         for run in runs
         if run.right is False and run.exit == "success" and (own := number_in(run.answer, Notation())) is not None
-        if len(seen := figures(run)) > 1 and own.value not in seen
+        if len(seen := run.figures) > 1 and own.value not in seen
     ]
     yield from finding(
         runs,
