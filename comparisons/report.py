@@ -444,14 +444,16 @@ def right_tasks(level: Level) -> float:
 
 
 def accepted(comparison: Comparison, levels: Sequence[Level]) -> dict[str, str | None]:
-    """Per arm the first level whose lower limit is under `accept`; None where there is none."""
+    """Per arm with a lower limit the first level at which it is under `accept`; None where there is none."""
     least = comparison.accept
     if least is None:
         return {}
-    under = [
-        level for level in levels if level.figures.accuracy.interval and level.figures.accuracy.interval[0] < least
-    ]
-    return {arm.name: next((level.level for level in under if level.arm == arm.name), None) for arm in comparison.arms}
+    limits = [(level, level.figures.accuracy.interval) for level in levels]
+    under: dict[str, str | None] = {level.arm: None for level, limit in limits if limit is not None}
+    for level, limit in reversed(limits):
+        if limit is not None and limit[0] < least:
+            under[level.arm] = level.level
+    return under
 
 
 # -- what to say ------------------------------------------------------------------------------------------------------

@@ -105,6 +105,14 @@ def test_levels_split_the_same_trials() -> None:
     assert found.accepted == {"a": "2"}
 
 
+def test_of_an_arm_without_a_figure_no_level_is_accepted() -> None:
+    """Nothing is shown of it: that it is nowhere under the limit would read as if it had been."""
+    arms = [arm("a", Says(str)), arm("b", Asks("vllm/here"), HERE)]
+    given = dataclasses.replace(comparison(arms), tasks=tasks(4, k=[1, 1, 2, 2]), group_by="k", accept=0.2)
+    result = compared(given, {"vllm/here": Endpoint(lambda _, __: down())})
+    assert report(result).accepted == {"a": None}
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [
