@@ -42,11 +42,13 @@ def claims(runs: Runs) -> Iterator[Finding]:
         signs += [
             Sign(run.id, run.last, f"{brief(said)!r}, and no tool was called") for said in unlooked(run, runs, texts)
         ]
-        some = any(map(run.done, runs.tools))
-        for tool, word, sentence in (c for text in texts for c in claimed(text, runs.tools, read, looked=some)):
-            if not run.done(tool):
-                signs.append(Sign(run.id, run.last, f"{brief(sentence)!r}, and no call of {tool} {how(run, tool)}"))
-                first = first if first[0] else (tool, word)
+        undone = [tool for tool in runs.tools if not run.done(tool)]
+        ran, told = len(undone) < len(runs.tools), dict[str, tuple[str, str]]()
+        for tool, word, sentence in (c for text in texts for c in claimed(text, undone, read, looked=ran)):
+            told.setdefault(tool, (word, sentence))
+        for tool, (word, sentence) in told.items():
+            signs.append(Sign(run.id, run.last, f"{brief(sentence)!r}, and no call of {tool} {how(run, tool)}"))
+            first = first if first[0] else (tool, word)
     made = f"calls | selectattr('tool', 'equalto', '{first[0]}') | selectattr('status', 'equalto', 'ok') | list"
     held = f"'{first[1]}' not in answer | string | lower or {made}" if first[0] else ANY_CALL
     yield from finding(

@@ -205,6 +205,13 @@ def test_what_one_run_of_many_does_is_no_habit(tmp_path: pathlib.Path) -> None:
     assert [(finding.rule, finding.runs) for finding in diagnose(recorded(store))] == [("claims", 1)]
 
 
+def test_a_claim_that_is_said_again_is_one_sign(tmp_path: pathlib.Path) -> None:
+    """The first sentence that claims a tool says it."""
+    often = "I have refunded it. It was late. So I refunded it."
+    [finding] = diagnose(run(tmp_path, "often", loop(LOOK, often, tools="lookup refund")))
+    assert [sign.said for sign in finding.signs] == ["'i have refunded it.', and no call of refund was made"]
+
+
 def test_wrong_answers_that_are_the_first_result_stop_too_early(tmp_path: pathlib.Path) -> None:
     """The scores of a comparison tell a hasty answer from a right one."""
     store = compared(tmp_path, [[LOOK, "It is 389."], [OTHERS[0], "390"], [OTHERS[1], "391"]])
