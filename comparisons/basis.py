@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -12,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from loopworth.comparisons.arms import standing
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.environment import environment
 from loopworth.comparisons.tasks import Task
@@ -45,9 +43,8 @@ def as_answered(comparison: Comparison, before: Kept) -> Comparison:
     """The comparison, with models called what answered then: an object of a program's own may have stood in for one,
     and its words are none of that model's."""
     names = before.input.get("given_models", {}) if isinstance(before.input, dict) else {}
-    specs = {key: spec for arm in comparison.arms for key, spec in arm.workflow.models.items() if key in names}
-    stood = {key: msgspec.structs.replace(spec, name=names[key]) for key, spec in specs.items()}
-    return dataclasses.replace(comparison, arms=tuple(standing(arm, stood) for arm in comparison.arms))
+    specs = {key: spec for key, spec in comparison.models.items() if key in names}
+    return comparison.asking({key: msgspec.structs.replace(spec, name=names[key]) for key, spec in specs.items()})
 
 
 def environment_of(before: Kept) -> Mapping[str, Any]:

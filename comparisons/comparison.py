@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec import structs
+
 from loopworth.comparisons import spec, tasks
 from loopworth.comparisons.agreement import of_rows
-from loopworth.comparisons.arms import Arm, Control, build_arms
+from loopworth.comparisons.arms import Arm, Control, build_arms, standing
 from loopworth.comparisons.faults import Injected, injected
 from loopworth.comparisons.judge import RUBRIC, Judge
 from loopworth.comparisons.language import Loaded
@@ -79,6 +82,14 @@ class Comparison:
         """All models that its arms and its judge ask, by key."""
         found = {key: spec for arm in self.arms for key, spec in arm.workflow.models.items()}
         return found if self.panel is None else {**found, self.panel.model.key: self.panel.model}
+
+    def asking(self, specs: Mapping[str, ModelSpec]) -> Comparison:
+        """The comparison with these models in the place of its own, its judge's too, by the keys that they have."""
+        arms = tuple(standing(arm, specs) for arm in self.arms)
+        panel = self.panel
+        if panel is None or panel.model.key not in specs:
+            return dataclasses.replace(self, arms=arms)
+        return dataclasses.replace(self, arms=arms, scorer=structs.replace(panel, model=specs[panel.model.key]))
 
     @property
     def of_workers(self) -> frozenset[str]:

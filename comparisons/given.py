@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from msgspec import structs
 
-from loopworth.comparisons.arms import Arm, standing
+from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.basis import as_answered, changed, latest
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.endpoints import Open
@@ -41,16 +41,16 @@ def joined(comparison: Comparison, arms: Mapping[str, Compiled], models: Mapping
     """The comparison with these arms after its own, and with these models.
 
     Raises ValueError for an arm that the file does not allow, WorkflowFault for tasks that lack what one takes,
-    LookupError for a model that no arm asks.
+    LookupError for a model that nothing asks.
     """
     more = tuple(arm_of(name, workflow, comparison) for name, workflow in arms.items())
     every = (*comparison.arms, *more)
-    own = by_key(models, {key: spec for arm in every for key, spec in arm.workflow.models.items()})
-    specs = dict(named(own, every))
+    whole = dataclasses.replace(comparison, arms=every)
+    own = by_key(models, whole.models)
+    specs = dict(named(own, whole.models))
     files = {**comparison.files, **dict(digests(comparison, more, models))}
     names = {key: spec.name for key, spec in specs.items()}
-    stood = tuple(standing(arm, specs) for arm in every)
-    whole = dataclasses.replace(comparison, arms=stood, files=files, given_models=names)
+    whole = dataclasses.replace(whole.asking(specs), files=files, given_models=names)
     given = {specs[key].key: GivenModel(opened(one)) for key, one in own.items() if not isinstance(one, str)}
     return whole, lambda spec: given[spec.key] if spec.key in given else open_model(spec), frozenset(given)
 
@@ -112,9 +112,8 @@ def arm_of(name: str, workflow: Compiled, comparison: Comparison) -> Arm:
     return Arm(name, workflow)
 
 
-def named(own: Mapping[str, Given], arms: tuple[Arm, ...]) -> Iterator[tuple[str, ModelSpec]]:
+def named(own: Mapping[str, Given], specs: Mapping[str, ModelSpec]) -> Iterator[tuple[str, ModelSpec]]:
     """What a report calls each given model, by its key; different ones have different names."""
-    specs = {key: spec for arm in arms for key, spec in arm.workflow.models.items()}
     taken: dict[str, list[Given]] = {}
     for key, one in own.items():
         spec = spec_of(one, specs[key])

@@ -141,6 +141,19 @@ def test_a_kept_comparison_names_who_answered_and_not_whose_place_it_took(tmp_pa
     assert [model["name"] for model in document["provenance"]["models"]] == ["policy", "policy"]
 
 
+def test_a_judge_may_be_given_as_any_model_is(tmp_path: pathlib.Path) -> None:
+    """It judges, the report names it, and told again its word is not taken for that of the model in the file."""
+    judged = COMPARISON.replace("score: equals", "score: {judge: {model: openai/judge}}")
+    passes = lambda request: "VERDICT: pass"
+    with contextlib.closing(loopworth.Store(tmp_path / "runs.db")) as store:
+        models = {"ollama/m": shouts, "openai/judge": passes}
+        result = compared(written(tmp_path, judged), models=models, store=store)
+        told, _ = retelling.told(store.shelf(), store.shelf().run(result.id))
+    assert rights(result) == rights(told) == {"warm": 3, "cold": 3}
+    panels = [one.comparison.panel for one in (result, told)]
+    assert [panel and panel.model.name for panel in panels] == ["python/<lambda>", "python/<lambda>"]
+
+
 def test_a_tool_stands_in_for_one_that_the_files_name(tmp_path: pathlib.Path) -> None:
     """In every arm."""
     result = compared(written(tmp_path), models={"ollama/m": shouts}, tools={"look": look})
