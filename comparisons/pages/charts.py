@@ -264,7 +264,7 @@ def decay(found: Found) -> Any:
         axis = alt.Axis(format=EXACT, values=at if len(at) <= MOST_TICKS else alt.Undefined)
         scale = alt.Scale(type="log" if wide else "linear", zero=False, nice=not wide, padding=20)
         x = alt.X("level:Q", title=f"{title} (log scale)" if wide else title, axis=axis, scale=scale)
-        rows = aside(rows, found, at, wide)
+        rows = aside(rows, "level", found, at, wide)
     base = alt.Chart(data(rows)).encode(x=x, color=colour(found, rows))
     offset = alt.Undefined if numbers else alt.XOffset("arm:N")
     span = base.mark_rule(strokeWidth=2, opacity=0.6).encode(y=share_axis("low:Q"), y2="high:Q", xOffset=offset)
@@ -291,14 +291,14 @@ def closest(at: Sequence[float]) -> float:
     return min(high - low for low, high in pairwise(at)) / (at[-1] - at[0])
 
 
-def aside(rows: Rows, found: Found, at: Sequence[float], wide: bool) -> Rows:
-    """The arms a little beside one another at each level, so that none covers another."""
+def aside(rows: Rows, field: str, found: Found, at: Sequence[float], wide: bool = False) -> Rows:
+    """The arms a little beside one another at each place, so that none covers another."""
     names = [named(arm["arm"], found) for arm in found["arms"]]
     places = [log(one) for one in at] if wide else at
     apart = (places[-1] - places[0]) * min(BESIDE, 0.6 * closest(places) / len(names))
     aside = {name: apart * (k - (len(names) - 1) / 2) for k, name in enumerate(names)}
-    moved = (row["level"] * exp(aside[row["arm"]]) if wide else row["level"] + aside[row["arm"]] for row in rows)
-    return [{**row, "level": level} for row, level in zip(rows, moved, strict=True)]
+    moved = (row[field] * exp(aside[row["arm"]]) if wide else row[field] + aside[row["arm"]] for row in rows)
+    return [{**row, field: place} for row, place in zip(rows, moved, strict=True)]
 
 
 def levels(texts: Sequence[str]) -> Mapping[str, float | str]:
@@ -352,7 +352,9 @@ def growth(found: Found) -> Any:
             rows.append({"arm": named(one["arm"], found), "step": places[one["arm"]], "cost": one[field]})
     if not any(row["cost"] for row in rows):
         return None
-    axis = alt.Axis(values=whole(1, max(row["step"] for row in rows)), format="d", grid=False)
+    last = max(row["step"] for row in rows)
+    rows = aside(rows, "step", found, range(1, last + 1)) if last > 1 else rows
+    axis = alt.Axis(values=whole(1, last), format="d", grid=False)
     x = alt.X("step:Q", title="step, or turn of a loop", axis=axis, scale=alt.Scale(zero=False, padding=20))
     chart = alt.Chart(data(rows)).encode(x=x, y=alt.Y("cost:Q", title=title), color=colour(found, rows))
     return (chart.mark_line() + chart.mark_point(filled=True, size=60, opacity=1)).properties(width=WIDTH, height=220)

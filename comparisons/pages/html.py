@@ -43,7 +43,7 @@ CAPTIONS = {
     "differences": "A dot is the gain, its line the interval. Right of the solid line is better than the other arm.",
     "pareto": "Filled: not shown to be beaten. A line is a 95 % interval; an arm of unknown cost is not drawn.",
     "levels": "A line up and down is a 95 % interval. The arms stand a little beside each level, so that all are seen.",
-    "steps": "Means of the runs that came to a step: where few do, they are of few.",
+    "steps": "Means of the runs that came to a step: where few do, they are of few. The arms stand a little beside it.",
     "latency": "How many of an arm's runs took at most so long.",
 }
 """How to read a chart, by the name of its table."""

@@ -190,6 +190,14 @@ def test_the_arms_at_a_level_are_told_apart_and_stand_at_it(found: dict[str, Any
     assert [round(one["level"]) for one in placed] == [k for k in (1, 2, 3, 4) for _ in arms]
 
 
+def test_arms_of_the_same_cost_at_a_step_are_told_apart(found: dict[str, Any]) -> None:
+    """One does not cover the other, and both stand at their step."""
+    steps = [step | {"step": name, "tokens": 47} for name in ("1", "2", "3") for step in found["steps"]]
+    placed = values(charts(found | {"steps": steps})["steps"].to_dict())
+    assert len({one["step"] for one in placed}) == len(placed) == 6
+    assert sorted(round(one["step"]) for one in placed) == [1, 1, 2, 2, 3, 3]
+
+
 def test_costs_far_apart_are_told_apart(found: dict[str, Any]) -> None:
     """The pipeline's is not all the same as nothing beside the agent's."""
     far, near = (svg(charts(told_costs(found, *usd))["pareto"]) for usd in ((0.0001, 0.1), (0.04, 0.1)))
