@@ -17,7 +17,7 @@ import dbos
 import msgspec
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 from dbos._serialization import DefaultSerializer
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from loopworth.comparisons.fleet.chunk import Chunk
 from loopworth.runs.database import Home, InUse, StoreFault
@@ -70,7 +70,7 @@ def file_of(home: Home) -> Path:
 
 @contextmanager
 def worded(home: Home) -> Iterator[None]:
-    """What goes wrong with the queue, in words."""
+    """What goes wrong with the queue, in words. Raises StoreFault."""
     try:
         yield
     except (SQLAlchemyError, dbos.error.DBOSException) as error:
@@ -200,11 +200,8 @@ def serve(home: Home, worker: str, make: Make) -> None:
     def chunk(given: dict[str, Any]) -> dict[str, Any]:
         return make(msgspec.convert(given, Chunk), str(DBOS.workflow_id))
 
-    try:
-        with worded(home):
-            DBOS.launch()
-    except DBAPIError as error:
-        raise StoreFault(f"the queue of {home}: {error}") from None
+    with worded(home):
+        DBOS.launch()
 
 
 def leave() -> None:

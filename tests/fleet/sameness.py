@@ -26,8 +26,10 @@ def timeless(value: Any) -> Any:
 
 
 def told(result: Result) -> dict[str, Any]:
-    """A result as JSON, its trials in the planned order: in which they ended is a time too."""
+    """A result as JSON without what the store calls it, its trials in the planned order: in which they ended is a time
+    too."""
     found: dict[str, Any] = json.loads(to_json(result))
+    del found["id"]
     place = {(one.arm, one.task, one.repeat): n for n, one in enumerate(result.order)}
     found["trials"].sort(key=lambda one: (place[one["arm"], one["task"], one["repeat"]], one["attempt"]))
     return found
