@@ -38,7 +38,7 @@ BEEN = (
     r"(?:(?:has|have)(?:\s+(?:now|just|already))?\s+been|(?:is|are)\s+now|(?:was|were)\s+successfully)"
     r"(?:\s+(?:successfully|already|now|just))?"
 )
-SEEING = re.compile("browse|check|confirm|consult|fetch|find|get|list|look|query|read|retrieve|search|see|verify")
+SEEING = re.compile("browse|check|consult|fetch|find|get|list|look|query|read|retrieve|search|see|verify")
 """Verbs of tools that say nothing of which tool it was."""
 MARKS = re.compile(r"^[^\w`'\"(]+|\*")
 """What a line is set off with: a bullet, a tick, bold."""

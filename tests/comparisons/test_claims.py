@@ -76,6 +76,7 @@ def test_what_one_tool_found_is_not_said_of_another(text: str) -> None:
     assert list(claimed(text, tools, looked=True)) == []
     assert list(claimed("I used the find tool.", tools, looked=True)) != []
     assert list(claimed("I read the page.", ("read_page",), looked=True)) != []
+    assert list(claimed("I confirmed it.", ("confirm",), looked=True)) != []
 
 
 @pytest.mark.parametrize(
