@@ -7,6 +7,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import aclosing, suppress
+from itertools import count, takewhile
 
 from loopworth.comparisons.agreement import LABELS, Label
 from loopworth.comparisons.comparison import Comparison
@@ -111,12 +112,14 @@ class Execution:
     # -- the arms, then the controls ----------------------------------------------------------------------------------
 
     async def measured(self) -> Result:
-        """All arms on all tasks, those that an endpoint failed once more; raises what ends this early."""
+        """All arms on all tasks, those that an endpoint failed once more, and once more whenever this goes on; raises
+        what ends this early."""
         await self.labelled()
         while True:
             made = len(self.trials)
             await self.through(self.due(), 0, "running")
-            await self.through(self.keeper.due(self.broken(), 1), 1, "rerunning")
+            for attempt in takewhile(self.called_for, count(1)):
+                await self.through(self.keeper.due(self.broken(attempt), attempt), attempt, "rerunning")
             if self.settled or len(self.trials) == made:
                 break
         if self.keeper.replayed and not (self.stopping is not None and self.stopping.over):
@@ -336,11 +339,18 @@ class Execution:
             self.news.set()
         return bool(self.stopped)
 
-    def broken(self) -> list[Planned]:
-        """The runs that the endpoint failed, in the planned order: all arms' are made once more."""
-        failed = {trial.planned for trial in self.trials if trial.exit == "provider_error"}
-        failed -= {trial.planned for trial in self.trials if trial.attempt}
+    def broken(self, attempt: int) -> list[Planned]:
+        """The runs that the endpoint failed before this attempt, of all arms, in the planned order: each is made once
+        more, and once more again where that was in an earlier part."""
+        last = {trial.planned: trial for trial in sorted(self.trials, key=lambda trial: trial.attempt)}
+        failed = {one for one, t in last.items() if t.exit == "provider_error" and t.attempt == attempt - 1}
+        if attempt > 1 and not self.keeper.replayed:
+            failed &= {trial.planned for trial in self.keeper.made if trial.attempt == attempt - 1}
         return [planned for planned in self.order if planned in failed]
+
+    def called_for(self, attempt: int) -> bool:
+        """Whether there may be runs to make for so many times."""
+        return attempt == 1 or any(trial.attempt == attempt - 1 for trial in self.trials)
 
     @property
     def settled(self) -> bool:

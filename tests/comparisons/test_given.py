@@ -141,6 +141,38 @@ def test_a_kept_comparison_names_who_answered_and_not_whose_place_it_took(tmp_pa
     assert [model["name"] for model in document["provenance"]["models"]] == ["policy", "policy"]
 
 
+class Flaky:
+    """A model whose endpoint is down for one question, until it is not."""
+
+    down = True
+
+    def __call__(self, request: Request) -> str:
+        if self.down and str(request.messages[-1]["content"]).startswith("q1"):
+            raise ConnectionError("no route")
+        return shouts(request)
+
+
+def test_runs_that_an_endpoint_failed_are_made_when_it_goes_on(tmp_path: pathlib.Path) -> None:
+    """They leave no verdict, and what was paid for is not paid again to get one; a replay makes them all."""
+    model = Flaky()
+    with contextlib.closing(loopworth.Store(tmp_path / "runs.db")) as store:
+        given = {"models": {"ollama/m": model}, "store": store}
+        first = compared(written(tmp_path), **given)
+        assert first.verdict is not None
+        assert "`--resume` makes the missing ones" in first.verdict.arms[0].words
+        again = compared(tmp_path / "comparison.yaml", **given, resume=first.id)
+        assert [(t.task, t.attempt) for t in again.final if t.exit == "provider_error"] == [("2", 2), ("2", 2)]
+        model.down = False
+        whole = compared(tmp_path / "comparison.yaml", **given, resume=first.id)
+        assert rights(whole) == {"warm": 3, "cold": 3}
+        assert sorted((t.attempt, t.exit) for t in whole.trials if t.task == "2") == [
+            *((n, "provider_error") for n in (0, 0, 1, 1, 2, 2)),
+            *[(3, "success")] * 2,
+        ]
+        assert len(compared(tmp_path / "comparison.yaml", **given, resume=first.id).trials) == len(whole.trials)
+        assert rights(compared(tmp_path / "comparison.yaml", store=store, replay=first.id)) == {"warm": 3, "cold": 3}
+
+
 def test_a_judge_may_be_given_as_any_model_is(tmp_path: pathlib.Path) -> None:
     """It judges, the report names it, and told again its word is not taken for that of the model in the file."""
     judged = COMPARISON.replace("score: equals", "score: {judge: {model: openai/judge}}")
