@@ -319,9 +319,10 @@ class OneLook(Value, frozen=True):
 
 
 def forecast(pairs: Pairs, delta: float, error: float) -> int | None:
-    """How many more tasks would decide if the rates seen so far hold; None where ten times as many would not.
+    """How many more tasks would decide if the rates seen so far hold; None where it may take more than ten times that.
 
-    It may be followed: it reckons with the e-process, which stays valid when a comparison is extended.
+    It may be followed: it reckons with the e-process, which stays valid when a comparison is extended, and takes more
+    than a look at a number that is chosen beforehand.
     """
     if pairs.weighed is not None:
         return weighed_forecast(pairs, delta, error)

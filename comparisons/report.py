@@ -208,8 +208,8 @@ def report(result: Result) -> Report:
         seen=tuple(seen for name, trials in runs.items() if (seen := spending.seen(name, trials))),
         batching=tuple(one for arm in result.comparison.arms if (one := spending.batching(arm, runs[arm.name]))),
         recoveries=tuple(one for name, trials in runs.items() for one in recoveries(result, name, trials)),
-        contrasts=() if result.verdict is None else contrasts(found, result.verdict),
-        differ=None if any(arm.selected for arm in arms) else any_differ(found),
+        contrasts=() if result.verdict is None else contrasts(found, result.verdict, bool(result.spared)),
+        differ=None if result.spared else any_differ(found),
         standings=standing(result, found),
         warnings=tuple(warnings(result, arms)),
         words=words(result),
@@ -507,7 +507,7 @@ def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
         yield f"{counted(again, 'run')} that the endpoint failed {were} made again at the end"
     if arm.shape == "log":
         missing = arm.planned - arm.made
-        yield "its figures are as recorded" + (f"; the log has no run of {missing} of {arm.planned}" if missing else "")
+        yield "figures are as recorded" + (f"; the log has no run of {missing} of {arm.planned}" if missing else "")
     mine = [trial for trial in result.final if trial.arm == arm.arm]
     if not arm.selected and (unread := len(mine) - len(figured(result, arm.arm, mine))):
         yield f"it was settled before {unread} of its {counted(len(mine), 'run')} were read: no figure is of them"

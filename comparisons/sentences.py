@@ -84,7 +84,7 @@ def reason(facts: Facts, found: Ruling | str, more: int | None) -> str:
 
 def outlook(more: int | None) -> str:
     if more is None:
-        return "At these rates ten times as many tasks would not decide it: treat it as a tie."
+        return "At these rates it may take more than ten times as many tasks: treat it as a tie until then."
     return f"At these rates about {counted(more, 'more task')} would decide it."
 
 

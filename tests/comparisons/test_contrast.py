@@ -69,6 +69,14 @@ def test_the_p_of_several_challengers_are_corrected() -> None:
     assert found[0].holm != found[0].p
 
 
+def test_of_tasks_that_were_not_chosen_beforehand_there_is_no_p() -> None:
+    """Runs that are stopped by what they show make a p too small; what they cost and took is told all the same."""
+    both = [PIPELINE, AGENT]
+    (found,) = contrasts(both, decide(both), early=True)
+    assert (found.p, found.holm) == (None, None)
+    assert found.usd == contrasts(both, decide(both))[0].usd
+
+
 def test_whether_any_of_three_arms_differ_is_one_test() -> None:
     """Cochran's Q; none for two arms, or where repeats give halves."""
     assert any_differ([PIPELINE, AGENT]) is None

@@ -195,6 +195,8 @@ def test_a_later_arm_must_beat_whichever_holds_the_place() -> None:
         ("b", "a", "earns"),
         ("c", "b", "suffices"),
     ]
+    told = report(result)
+    assert (told.differ, [one.p for one in told.contrasts], told.standings) == (None, [None, None], ())
     assert result.verdict.holder == "b"
 
 

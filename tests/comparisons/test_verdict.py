@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopworth.comparisons.evidence import by_exact_test
 from loopworth.comparisons.verdict import EARNS, KEEPS, WORDS, ArmVerdict, Measured, Rule, decide
 
 Shares = dict[str, float | None]
@@ -79,7 +80,9 @@ def test_undecided_says_how_many_more_tasks_or_that_it_is_a_tie() -> None:
     assert some.more
     assert f"about {some.more} more tasks" in some.words
     assert (tie.token, tie.more) == ("undecided", None)
-    assert "treat it as a tie" in tie.words
+    assert "it may take more than ten times as many tasks: treat it as a tie until then" in tie.words
+    few = only(decide(arms(1, 0, 3)))
+    assert (few.more, by_exact_test(b=10, c=0, n=40, delta=0.1, alpha=0.05)) == (None, "earns")
     assert only(decide(arms(15, 0, 10))).more is None
 
 
