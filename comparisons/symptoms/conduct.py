@@ -39,6 +39,8 @@ TURN = re.compile(r"^(?P<loop>(?:.*/)?)(?P<turn>[0-9]+)/(?:ask|call\[(?P<k>[0-9]
 """The effects of a loop: turn 3 of the loop at `sub/` is `sub/3/ask`, and its calls are `sub/3/call[0]` and so on."""
 BRIEFED = re.compile(r"^- ([\w-]{1,64})\(", re.MULTILINE)
 """A tool as `agents.briefing` tells of it where the endpoint knows none."""
+PROGRAM = "call"
+"""Where an arm that is a program of one's own is called, which is the whole of its run."""
 NOT_DONE = ("tool_error", "timed_out", "invalid_arguments", "unknown_tool", "not_allowed", "rejected", "not_run")
 
 
@@ -121,6 +123,11 @@ class Conduct(Value, frozen=True, dict=True):
         return next((event.at for event in reversed(self.events) if type(event) is ModelCalled), "")
 
     @cached_property
+    def foreign(self) -> bool:
+        """Whether it is of a program of one's own, in which there are no parts of a file."""
+        return any(type(event) is ToolCalled and event.at == PROGRAM for event in self.events)
+
+    @cached_property
     def end(self) -> Exit:
         """What it ended for: of a step that failed, what ended within it."""
         return (meant(self.note) if self.exit == "step_failed" else None) or self.exit
@@ -167,7 +174,7 @@ def conduct(recording: Recording) -> Conduct | None:
         remark="" if recording.score is None else recording.score.remark,
         input=kept.input,
         answer=outcome.answer,
-        calls=tuple(repeating(called(outcome))),
+        calls=tuple(call for call in repeating(called(outcome)) if call.at != PROGRAM),
         loops=tuple(event for event in outcome.events if type(event) is Spoke),
         compacted=tuple(event for event in outcome.events if type(event) is Compacted),
         route=next((event for event in outcome.events if type(event) is RouteTaken), None),

@@ -151,7 +151,8 @@ WRONG_ROUTE = re.compile(r"took route '([a-z0-9_-]+)', expected '([a-z0-9_-]+)'"
 
 def stuck(runs: Runs) -> Iterator[Finding]:
     """A fixed path ends at a step of its own: these cases need another way."""
-    ended = [run for run in runs if run.end == "step_failed" or (run.end in LOOPED and not run.loops)]
+    fixed = [run for run in runs if not run.foreign]
+    ended = [run for run in fixed if run.end == "step_failed" or (run.end in LOOPED and not run.loops)]
     steps = Counter(run.note.partition(":")[0] for run in ended)
     signs = [Sign(run.id, run.last, brief(run.note)) for run in ended]
     most = f", most often at {brief(steps.most_common(1)[0][0])}" if steps else ""

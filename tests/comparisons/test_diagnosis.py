@@ -448,6 +448,15 @@ def test_what_nobody_decided_is_rejected_by_no_person(tmp_path: pathlib.Path) ->
         assert diagnose([one]) == []
 
 
+def test_a_program_of_ones_own_has_no_parts_to_change(tmp_path: pathlib.Path) -> None:
+    """That it fails is what its runs ended for: there is no step and no tool of a file in it."""
+    (tmp_path / "mine.py").write_text("def ask(question):\n    raise ValueError(question)\n", "utf-8")
+    compared(tmp_path, [[LOOK, "It is 389."]] * 3, control='  program: {python: "mine:ask"}\n')
+    programs = [one for one in recorded(tmp_path / "compared.db") if one.kept.arm == "program"]
+    assert [one.kept.exit for one in programs] == ["step_failed"] * 3
+    assert diagnose(programs) == []
+
+
 def test_faults_and_controls_are_the_comparisons_own(tmp_path: pathlib.Path) -> None:
     """What a comparison puts into a tool is no failure of it, and what it makes of an arm is no arm."""
     scripts = [[LOOK, OTHERS[0], "Nobody knows."]] * 3
