@@ -10,7 +10,8 @@ from loopworth.comparisons.tasks import RESERVED, Task, columns
 from loopworth.workflows.faults import Fault, suggestion
 from loopworth.workflows.form import Spotted
 from loopworth.workflows.scope import ANYTHING, Schema, Scope, condition
-from loopworth.workflows.templates import Skipped, Template, TemplateFault, expression
+from loopworth.workflows.template_data import Skipped, TemplateFault
+from loopworth.workflows.templates import Template, expression
 
 
 def chosen(written: Tasks, every: Sequence[Task]) -> tuple[tuple[Task, ...], list[Fault]]:

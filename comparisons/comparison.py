@@ -40,7 +40,8 @@ from loopworth.workflows.origin import by_path, code_of
 from loopworth.workflows.python_name import load as load_python
 from loopworth.workflows.reach import unpriced
 from loopworth.workflows.spec import Tool
-from loopworth.workflows.templates import Skipped, Template, TemplateFault, expression
+from loopworth.workflows.template_data import Skipped, TemplateFault
+from loopworth.workflows.templates import Template, expression
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from loopworth.workflows import json_schema
 from loopworth.workflows.document import BROKEN, leaves, plain
 from loopworth.workflows.faults import Fault, nearest, suggestion
 from loopworth.workflows.form import Form, Spotted
-from loopworth.workflows.templates import TemplateFault, template
+from loopworth.workflows.template_data import TemplateFault
+from loopworth.workflows.templates import template
 
 
 def passed(

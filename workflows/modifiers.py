@@ -15,7 +15,7 @@ from loopworth.runs.effects import Effects
 from loopworth.runs.events import StepDone
 from loopworth.runs.outcome import Failed, Stop, passes
 from loopworth.workflows.ends import said
-from loopworth.workflows.templates import Skipped
+from loopworth.workflows.template_data import Skipped
 from loopworth.workflows.verbs import Act, MayHaveHappened, Names
 
 FIRST = Skipped("there is no round before the first")

@@ -7,7 +7,8 @@ from typing import Any
 
 from loopworth.runs.message import Message, system, user
 from loopworth.workflows import spec
-from loopworth.workflows.templates import template, text
+from loopworth.workflows.template_data import text
+from loopworth.workflows.templates import template
 from loopworth.workflows.verbs import Names, Prompt
 
 

@@ -17,7 +17,7 @@ from loopworth.runs.effects import Effects, together, worst
 from loopworth.runs.events import StepDone
 from loopworth.runs.outcome import LIMITS, Failed, Outcome, Stop, Waiting, passes
 from loopworth.workflows.ends import words
-from loopworth.workflows.templates import Gaps, Skipped
+from loopworth.workflows.template_data import Gaps, Skipped
 from loopworth.workflows.verbs import Act
 
 Names: TypeAlias = Mapping[str, Any]

@@ -11,7 +11,8 @@ from loopworth.tools.guard import Guard
 from loopworth.workflows import spec
 from loopworth.workflows.contract import Condition
 from loopworth.workflows.document import plain
-from loopworth.workflows.templates import expression, template, text
+from loopworth.workflows.template_data import text
+from loopworth.workflows.templates import expression, template
 from loopworth.workflows.verbs import Names
 
 

@@ -12,7 +12,8 @@ from loopworth.workflows.faults import Fault, suggestion
 from loopworth.workflows.form import Spotted
 from loopworth.workflows.guards import shown
 from loopworth.workflows.spec import ChatMessage, FileText
-from loopworth.workflows.templates import Template, TemplateFault, expression, parsed, template
+from loopworth.workflows.template_data import TemplateFault
+from loopworth.workflows.templates import Template, expression, parsed, template
 
 Schema = Mapping[str, Any]
 ANYTHING: Schema = {}

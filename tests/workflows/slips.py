@@ -9,7 +9,8 @@ from typing import NamedTuple
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 
-from loopworth.workflows.templates import TemplateFault, expression, template
+from loopworth.workflows.template_data import TemplateFault
+from loopworth.workflows.templates import expression, template
 
 FREE = (
     r"tools(/\d+)?/\w+",

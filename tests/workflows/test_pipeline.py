@@ -14,7 +14,7 @@ from loopworth.runs.world import Decision, Live, Nothing
 from loopworth.tools.gate import Gate
 from loopworth.workflows import verbs
 from loopworth.workflows.pipeline import Step, needs
-from loopworth.workflows.templates import Skipped
+from loopworth.workflows.template_data import Skipped
 from tests.workflows.kit import ask, assign, call, check, pipeline, run, states, step, tools
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.workflows.templates import Gaps, Skipped, TemplateFault, expression, template
+from loopworth.workflows.template_data import Gaps, Skipped, TemplateFault
+from loopworth.workflows.templates import expression, template
 
 NAMES = {
     "code": "0123",
