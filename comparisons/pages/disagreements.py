@@ -20,10 +20,11 @@ TRANSCRIPTS = 200
 
 
 class Disagreement(Value, frozen=True):
-    """Two runs on one task of which one was right. The challenger's stands first."""
+    """Two runs on one task of which one was right. The challenger's stands first; `nth` says which of several it is."""
 
     task: str
     runs: tuple[Any, Any]
+    nth: str = ""
 
 
 class Line(Value, frozen=True):
@@ -57,15 +58,20 @@ def tasks(trials: Mapping[Key, Found]) -> list[str]:
 
 def disagreements(found: Found, trials: Mapping[Key, Found]) -> Iterator[Disagreement]:
     """Of all pairs of arms that the verdict compares, by turns, so that the first few are of all of them."""
-    of_pairs = (between(one["arm"], one["against"], trials) for one in found["differences"])
+    of_pairs = (between(one["arm"], one["against"], trials, found) for one in found["differences"])
     return (one for one in chain.from_iterable(zip_longest(*of_pairs)) if one is not None)
 
 
-def between(arm: str, other: str, trials: Mapping[Key, Found]) -> Iterator[Disagreement]:
+def between(arm: str, other: str, trials: Mapping[Key, Found], found: Found) -> Iterator[Disagreement]:
     for (name, task, repeat), mine in trials.items():
         theirs = trials.get((other, task, repeat)) if name == arm else None
         if theirs is not None and {mine["right"], theirs["right"]} == {True, False}:
-            yield Disagreement(task, (mine, theirs))
+            yield Disagreement(task, (mine, theirs), nth(repeat, found))
+
+
+def nth(repeat: int, found: Found) -> str:
+    """Which of the runs of a task it is, where there are several."""
+    return f" ({repeat + 1})" if found["repeats"] > 1 else ""
 
 
 def sides(one: Disagreement) -> Sides:

@@ -25,6 +25,7 @@ from loopworth.comparisons.pages.disagreements import (
     Sides,
     disagreements,
     final,
+    nth,
     said,
     sides,
     tasks,
@@ -133,9 +134,8 @@ def rows(found: Found, trials: Mapping[Any, Found], apart: set[int]) -> Iterator
         for repeat in range(found["repeats"]):
             runs = [trials.get((name, task, repeat)) for name in names]
             if any(runs):
-                again = f" ({repeat + 1})" if found["repeats"] > 1 else ""
                 cells = tuple(None if run is None else cell(run, id(run) in apart) for run in runs)
-                yield Row(cut(task, CUT_ID) + again, expected(runs), cells)
+                yield Row(cut(task, CUT_ID) + nth(repeat, found), expected(runs), cells)
 
 
 def expected(runs: list[Found | None]) -> str:
@@ -184,7 +184,8 @@ def pairs(chosen: list[Disagreement]) -> Iterator[Pair]:
     for one in chosen:
         both = sides(one)
         fitted = Sides(both.alike, fitting(both.left, room), fitting(both.right, room))
-        yield Pair(cut(one.task, CUT_ID), heads(one), (one.runs[0].get("run", ""), one.runs[1].get("run", "")), fitted)
+        shows = (one.runs[0].get("run", ""), one.runs[1].get("run", ""))
+        yield Pair(cut(one.task, CUT_ID) + one.nth, heads(one), shows, fitted)
 
 
 def heads(one: Disagreement) -> tuple[str, str]:

@@ -57,7 +57,7 @@ def parted(found: Found) -> Iterator[str]:
 
 
 def pair(one: Disagreement) -> Iterator[str]:
-    yield one.task
+    yield one.task + one.nth
     for run in one.runs:
         yield from (run["arm"], answered(run))
     yield next(run["arm"] for run in one.runs if run["right"])

@@ -153,3 +153,13 @@ def test_how_many_runs_of_a_control_voted_is_told_in_every_form(folder: pathlib.
     for text in (markdown(told), Page(html(told)).text):
         assert "retry of second: majority of 9 runs" in text
         assert "pasted of second: as good" in text
+
+
+def test_a_disagreement_says_which_run_of_its_task_it_is(folder: pathlib.Path) -> None:
+    """As the table of tasks does, where each is run several times."""
+    assert command("compare", str(folder / "comparison.yaml")).exit_code == 0
+    _, found = shown()
+    page = Page(html(found))
+    for task in ("t0 (1)", "t0 (2)", "t3 (1)"):
+        assert f"| {task} | second | boom | first | " in markdown(found)
+        assert page.text.splitlines().count(task) == 2
