@@ -14,7 +14,7 @@ import msgspec
 from loopworth.agents.lines import first
 from loopworth.agents.repetition import canonical
 from loopworth.agents.submit import SUBMIT
-from loopworth.comparisons.numerals import Notation, number_in
+from loopworth.comparisons.numerals import Notation, number_in, numbers
 from loopworth.comparisons.ruling import part_of_judge, without_judge
 from loopworth.comparisons.trace import leaves
 from loopworth.runs.events import (
@@ -39,6 +39,8 @@ TURN = re.compile(r"^(?P<loop>(?:.*/)?)(?P<turn>[0-9]+)/(?:ask|call\[(?P<k>[0-9]
 """The effects of a loop: turn 3 of the loop at `sub/` is `sub/3/ask`, and its calls are `sub/3/call[0]` and so on."""
 BRIEFED = re.compile(r"^- ([\w-]{1,64})\(", re.MULTILINE)
 """A tool as `agents.briefing` tells of it where the endpoint knows none."""
+MOST_WORDS = 2
+"""Of a result that is a number: more are a sentence."""
 PROGRAM = "call"
 """Where an arm that is a program of one's own is called, which is the whole of its run."""
 NOT_DONE = ("tool_error", "timed_out", "invalid_arguments", "unknown_tool", "not_allowed", "rejected", "not_run")
@@ -143,12 +145,22 @@ class Conduct(Value, frozen=True, dict=True):
         return found
 
     @cached_property
+    def results(self) -> tuple[Any, ...]:
+        """What stands in the results of its loops, value by value."""
+        done = [call.full for call in self.calls if call.status == "ok" and call.loop is not None]
+        return tuple(leaf for full in done for leaf in leaves(full))
+
+    @cached_property
     def figures(self) -> frozenset[Fraction]:
-        """The numbers among the results of its loops."""
-        values = (
-            leaf for call in self.calls if call.status == "ok" and call.loop is not None for leaf in leaves(call.full)
-        )
-        return frozenset(found.value for value in values if (found := number_in(value, Notation())) is not None)
+        """The results that are numbers, with a unit perhaps."""
+        alone = (leaf for leaf in self.results if not isinstance(leaf, str) or len(leaf.split()) <= MOST_WORDS)
+        return frozenset(found.value for leaf in alone if (found := number_in(leaf, Notation())) is not None)
+
+    @cached_property
+    def numbers(self) -> frozenset[Fraction]:
+        """The same, and all that stand in what a result says in words."""
+        lines = (line for leaf in self.results if isinstance(leaf, str) for line in leaf.splitlines())
+        return self.figures | {found.value for line in lines for found in numbers(line, Notation())}
 
     @property
     def elided(self) -> set[str]:

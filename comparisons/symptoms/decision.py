@@ -64,12 +64,12 @@ def claims(runs: Runs) -> Iterator[Finding]:
 
 
 def inventing(runs: Runs) -> Iterator[Finding]:
-    """A wrong number, where the one number that was looked up is another: it is a guess."""
+    """A wrong number that no result holds, where it cannot well be made of those that were looked up: it is a guess."""
     signs = [
         Sign(run.id, run.last, f"answered {brief(str(run.answer))}, which no result holds")
         for run in runs
         if run.right is False and run.exit == "success" and (own := number_in(run.answer, Notation())) is not None
-        if len(seen := run.figures) == 1 and own.value not in seen
+        if len(run.figures) < 2 and run.numbers and own.value not in run.numbers
     ]
     yield from finding(
         runs,

@@ -275,21 +275,19 @@ def bare(call: Called) -> str:
 
 
 def combining(runs: Runs) -> Iterator[Finding]:
-    """A wrong number that no result holds: it was worked out, and not by a tool."""
+    """A wrong number that no result holds, where several were looked up: it was worked out, and not by a tool."""
     signs = [
-        Sign(
-            run.id, run.last, f"answered {brief(str(run.answer))}, worked out of {len(seen)} numbers that it looked up"
-        )
+        Sign(run.id, run.last, f"answered {brief(str(run.answer))}, with {len(run.figures)} numbers that it looked up")
         for run in runs
         if run.right is False and run.exit == "success" and (own := number_in(run.answer, Notation())) is not None
-        if len(seen := run.figures) > 1 and own.value not in seen
+        if len(run.figures) > 1 and own.value not in run.numbers
     ]
     yield from finding(
         runs,
         signs,
         "tools",
         "works_out",
-        "what it looked up is right there, and the number that it makes of it is wrong",
+        "the number that it makes of those that it looked up is wrong, and no result holds it",
         ("tools.calculator", {"builtin": "calculator", "effect": "read"}),
         "models read better than they calculate: give it the tool (and name it in `use`), or let a fixed step combine",
     )

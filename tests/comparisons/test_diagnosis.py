@@ -239,6 +239,16 @@ def test_a_number_that_no_result_holds_is_a_guess(tmp_path: pathlib.Path) -> Non
     assert (finding.part, finding.rule, finding.runs) == ("decision", "guesses", 2)
 
 
+@pytest.mark.parametrize(("answer", "rules"), [("7 days", []), ("29 days", []), ("12 days", ["guesses"])])
+def test_a_number_that_stands_in_a_sentence_was_not_invented(
+    answer: str, rules: list[str], tmp_path: pathlib.Path
+) -> None:
+    """Wherever it stands; and of numbers in sentences none is made."""
+    reads = call("terms", topic="returns")
+    store = compared(tmp_path, [[reads, call("terms", topic="trips"), answer]] * 3, tools="terms")
+    assert [finding.rule for finding in diagnose(recorded(store))] == rules
+
+
 def test_a_tool_that_has_nothing_in_run_after_run_is_the_tools(tmp_path: pathlib.Path) -> None:
     """One call in each wrong run is enough, where most calls of the tool bring nothing; right runs are none of it."""
     asks = [call("nothing", code="A"), "It is not known."]
