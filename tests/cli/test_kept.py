@@ -99,8 +99,9 @@ def test_without_a_store_nothing_is_listed(folder: pathlib.Path) -> None:
     assert command("runs", "show", "x").exit_code == 3
 
 
-def test_a_run_of_a_file_is_shown_as_one_of_the_store(folder: pathlib.Path) -> None:
+def test_a_run_of_a_file_is_shown_as_one_of_the_store(folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a colleague sends can be read: alone, by the start of its id, and of a comparison each trial."""
+    monkeypatch.chdir(folder)
     id = made(folder)
     compared(folder)
     [comparison] = [row["id"] for row in json.loads(command("runs", "--workflow", "which", "--json").stdout)]
