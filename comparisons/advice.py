@@ -17,9 +17,10 @@ from pydantic import Field
 from loopworth.comparisons import starting
 from loopworth.models import ModelSpec, spec_faults
 from loopworth.runs.usage import Value
+from loopworth.workflows.builder import Builder
 from loopworth.workflows.document import Document, parse, read
 from loopworth.workflows.faults import Fault, WorkflowFault
-from loopworth.workflows.form import Builder, Form
+from loopworth.workflows.form import Form
 from loopworth.workflows.spec import Name, Text
 
 Rung = Literal["pipeline", "router", "constrained_loop", "open_loop", "gated_loop"]

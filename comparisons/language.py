@@ -13,10 +13,11 @@ from loopworth.comparisons.check import Checking
 from loopworth.comparisons.spec import Comparison, Tasks
 from loopworth.comparisons.tasks import Task
 from loopworth.workflows import check
+from loopworth.workflows.builder import Builder
 from loopworth.workflows.document import Document
 from loopworth.workflows.faults import Fault, WorkflowFault, in_order, nearest, suggestion
 from loopworth.workflows.files import Files, newer, sort_of
-from loopworth.workflows.form import Builder, Spotted
+from loopworth.workflows.form import Spotted
 from loopworth.workflows.schema import schema_of
 from loopworth.workflows.spec import SHAPES, CatalogueFile, Tool, Workflow
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, GetJsonSchemaHandler
 
 from loopworth.comparisons.named_scores import JUDGE, NAMES, schemas
+from loopworth.workflows.builder import Builder
 from loopworth.workflows.faults import Fault
-from loopworth.workflows.form import Builder, Form, Kind, Unset, Words
+from loopworth.workflows.form import Form, Kind, Unset, Words
 from loopworth.workflows.spec import (
     VERSION,
     Catalogue,

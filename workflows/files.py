@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from loopworth.workflows.builder import Builder
 from loopworth.workflows.document import BROKEN, LARGEST, Document, Mark, Spot, read
 from loopworth.workflows.faults import Fault, WorkflowFault, in_order, nearest, suggestion
-from loopworth.workflows.form import Builder, Form, Spotted, beside
+from loopworth.workflows.form import Form, Spotted, beside
 from loopworth.workflows.neighbour import advice_for, neighbour
 from loopworth.workflows.overrides import loosened, merged, stand_in
 from loopworth.workflows.spec import SHAPES, VERSION, Body, CatalogueFile, FileText, ModelForm, Tool, Workflow

@@ -15,12 +15,12 @@ from loopworth.runs.outcome import Outcome
 from loopworth.tools import tool as tools
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows import catalogue, rules
+from loopworth.workflows.builder import Builder
 from loopworth.workflows.check import entry_faults
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.document import Document, Mark, Spot
 from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.files import Files
-from loopworth.workflows.form import Builder
 from loopworth.workflows.spec import Tool
 from loopworth.workflows.types import parse_type
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from loopworth.runs.usage import Value
+from loopworth.workflows.builder import Builder
 from loopworth.workflows.document import Document, Place, plain, spelled
 from loopworth.workflows.faults import Fault, suggestion
 from loopworth.workflows.files import Files
-from loopworth.workflows.form import Builder, Spotted, names_of
+from loopworth.workflows.form import Spotted, names_of
 from loopworth.workflows.overrides import laid_over, loosened
 from loopworth.workflows.spec import Tool, Workflow
 

@@ -6,8 +6,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from loopworth import check
+from loopworth.workflows.builder import Builder
 from loopworth.workflows.document import parse
-from loopworth.workflows.form import Builder
 from loopworth.workflows.spec import Pipeline
 
 CASES = YAML(typ="safe").load(pathlib.Path(__file__).with_name("config-schema.yaml").read_text("utf-8"))["cases"]

@@ -6,8 +6,8 @@ import pytest
 
 from loopworth.comparisons.spec import Comparison
 from loopworth.workflows import spec
+from loopworth.workflows.builder import Builder
 from loopworth.workflows.document import parse
-from loopworth.workflows.form import Builder
 from loopworth.workflows.load import load
 
 HERE = Path(__file__).parent / "yaml"

@@ -7,9 +7,10 @@ import pytest
 from loopworth.comparisons.named_scores import JUDGE, KINDS
 from loopworth.comparisons.spec import Comparison, Decide
 from loopworth.workflows import spec
+from loopworth.workflows.builder import Builder
 from loopworth.workflows.document import parse
 from loopworth.workflows.faults import suggestion
-from loopworth.workflows.form import Builder, Form, all_forms, later_keys, leads, members, unborn, unwrapped, usable
+from loopworth.workflows.form import Form, all_forms, later_keys, leads, members, unborn, unwrapped, usable
 from loopworth.workflows.vocabulary import KEYS, WORDS, places, plainly
 
 FORMS = sorted(set(all_forms(Form)), key=lambda form: form.__name__)
