@@ -120,7 +120,8 @@ class Execution:
             await self.through(self.due(), 0, "running")
             for attempt in takewhile(self.called_for, count(1)):
                 await self.through(self.keeper.due(self.broken(attempt), attempt), attempt, "rerunning")
-            if self.settled or len(self.trials) == made:
+            lost = self.stopping is not None and self.stopping.give_up()
+            if self.settled or not (lost or len(self.trials) > made):
                 break
         if self.keeper.replayed and not (self.stopping is not None and self.stopping.over):
             left = missing(self.comparison, self.order, self.trials)

@@ -14,7 +14,7 @@ from loopworth.runs.usage import Value
 
 class Measure(Value, frozen=True):
     """One arm on one task: the share of its runs that were right (None: it cannot be judged), their mean cost, and the
-    latency of the first. `late`: an endpoint broke one of them; `final`: none of them will be made again."""
+    latency of the first. `late`: an endpoint broke one of them; `final`: none of them may be made again."""
 
     right: float | None
     usd: float | None
@@ -31,7 +31,7 @@ def measure(runs: Sequence[Trial]) -> Measure:
         usd=fmean(usd) if len(usd) == len(runs) else None,
         seconds=min(runs, key=lambda run: run.repeat).latency,
         late=any(run.attempt or run.exit == "provider_error" for run in runs),
-        final=all(run.attempt or run.exit != "provider_error" for run in runs),
+        final=all(run.exit != "provider_error" for run in runs),
     )
 
 

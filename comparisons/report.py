@@ -501,7 +501,7 @@ def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
         yield f"{n} of {planned} ended as {exit}, counted apart" + (f": {notes[0]}" if notes else "")
     if unscored := [t.remark for t in result.final if t.arm == arm.arm and t.unscored]:
         yield f"the score failed on {len(unscored)} of {planned}, which count as wrong: {unscored[0]}"
-    again = sum(trial.arm == arm.arm and trial.attempt > 0 for trial in result.trials)
+    again = len({trial.planned for trial in result.trials if trial.arm == arm.arm and trial.attempt > 0})
     if again:
         were = "was" if again == 1 else "were"
         yield f"{counted(again, 'run')} that the endpoint failed {were} made again at the end"

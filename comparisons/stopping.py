@@ -147,6 +147,15 @@ class Stopping:
             reading.course.look()
         return True
 
+    def give_up(self) -> bool:
+        """What an endpoint failed is not made again before the comparison goes on. Whether any of it was missing."""
+        lost = {key: one for key, one in self.measures.items() if not one.final}
+        self.measures |= {key: msgspec.structs.replace(one, final=True) for key, one in lost.items()}
+        for reading in self.walk if lost else ():
+            self.read_on(reading)
+        self.walk = self.walked()
+        return bool(lost)
+
     # -- what is settled ----------------------------------------------------------------------------------------------
 
     def walked(self) -> list[Reading]:

@@ -16,6 +16,7 @@ from loopworth import Effects, Outcome, Reply, Request, ToolCall, Usage
 from loopworth.comparisons import retelling
 from loopworth.comparisons.basis import changed, latest
 from loopworth.comparisons.comparison import load
+from loopworth.comparisons.report import report
 from loopworth.comparisons.rescoring import rescored
 from loopworth.workflows.faults import WorkflowFault
 
@@ -169,8 +170,46 @@ def test_runs_that_an_endpoint_failed_are_made_when_it_goes_on(tmp_path: pathlib
             *((n, "provider_error") for n in (0, 0, 1, 1, 2, 2)),
             *[(3, "success")] * 2,
         ]
+        assert "1 run that the endpoint failed was made again" in " ".join(report(whole).warnings)
         assert len(compared(tmp_path / "comparison.yaml", **given, resume=first.id).trials) == len(whole.trials)
         assert rights(compared(tmp_path / "comparison.yaml", store=store, replay=first.id)) == {"warm": 3, "cold": 3}
+
+
+class Early(Flaky):
+    """The same for the first ten of the tasks, of which it is wrong on twelve where it is asked warmly."""
+
+    def __init__(self, wrong: bool) -> None:
+        self.wrong = wrong
+
+    def __call__(self, request: Request) -> str:
+        k = int(str(request.messages[-1]["content"]).split()[0][1:])
+        if self.down and k < 10:
+            raise ConnectionError("no route")
+        return "no" if self.wrong and k < 12 else shouts(request)
+
+
+def test_one_that_stops_early_reads_what_an_endpoint_failed_where_it_goes_on(tmp_path: pathlib.Path) -> None:
+    """The verdict rests on all that was made then, whoever tells it: the difference lies in its interval."""
+    path = written(tmp_path, COMPARISON + "stop_early: true\n", n=30)
+    heats = {spec.key: arm.name == "warm" for arm in load(path).arms for spec in arm.workflow.models.values()}
+    models = {key: Early(warm) for key, warm in heats.items()}
+    with contextlib.closing(loopworth.Store(tmp_path / "runs.db")) as store:
+        first = compared(path, models=models, store=store)
+        assert first.verdict is not None
+        assert (first.verdict.token, first.verdict.arms[0].n) == ("undecided", 20)
+        for model in models.values():
+            model.down = False
+        whole = compared(path, models=models, store=store, resume=first.id)
+        before = store.shelf().run(first.id)
+        told = retelling.told(store.shelf(), before)[0]
+        again = [told, rescored(load(path), store.shelf(), before), compared(path, store=store, replay=first.id)]
+    assert whole.verdict is not None
+    [one] = whole.verdict.arms
+    assert (one.token, one.n, one.b) == ("earns", 30, 12)
+    assert one.interval is not None
+    assert one.difference is not None
+    assert one.interval[0] < one.difference < one.interval[1]
+    assert [result.verdict for result in again] == [whole.verdict] * 3
 
 
 def test_a_judge_may_be_given_as_any_model_is(tmp_path: pathlib.Path) -> None:
