@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from loopworth.comparisons import retelling
+from loopworth.comparisons.pages.html import html
 from loopworth.runs.kept import Query
 from loopworth.runs.shelf import Shelf
 from tests.cli.kit import command
@@ -158,13 +159,14 @@ def test_without_a_file_the_table_is_printed(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_run_that_is_told_again_is_no_replay(tmp_path: pathlib.Path) -> None:
-    """It was made and paid for: nothing warns of that, on the terminal or on a page."""
+    """It was made and paid for: nothing warns of that, on the terminal or on a page; what it cost was paid then."""
     file = doubles(tmp_path)
     assert command("compare", file).exit_code == 0
     after = command("report", "--html", "again.html", "--markdown", "again.md").stdout + command("report").stdout
     pages = [(tmp_path / name).read_text("utf-8") for name in ("again.html", "again.md")]
     assert "replayed from" not in "".join((after, *pages))
-    assert all("when it was run; nothing now" in page for page in pages)
+    assert not any("nothing now" in page for page in pages)  # what is not billed was not paid either
+    assert "$0.5 when it was run; nothing now" in html(told() | {"recorded_usd": 0.5})
     assert "nothing is spent" in command("compare", file, "--replay", told()["replayed"]).stdout
 
 
