@@ -61,6 +61,51 @@ def test_a_text_is_a_text(tmp_path: pathlib.Path, step: str) -> None:
     assert noted(tmp_path, PIPELINE.replace("STEP", step)) == []
 
 
+def test_one_of_the_words_that_a_value_may_be_is_no_slip(tmp_path: pathlib.Path) -> None:
+    """A step has the name of what it asks for: the tool, its allow-list, the other workflow or the answer lists it."""
+    (tmp_path / "code.py").write_text(CODE, "utf-8")
+    (tmp_path / "sub.yaml").write_text(SUB, "utf-8")
+    assert noted(tmp_path, FIELDS) == ["14:41 'deep' is a text here, and not the value of 'deep'; write \"{{ deep }}\""]
+
+
+CODE = """
+from typing import Literal
+
+
+def look(field: Literal["budget", "staff"]) -> int:
+    return 1
+
+
+def find(mode: str, at: str = "") -> int:
+    return 1
+"""
+SUB = """
+workflow: sub
+shape: pipeline
+input: {kind: "Literal[wide, narrow]"}
+steps: [{id: said, set: "{{ kind }}"}]
+answer: "{{ said }}"
+"""
+FIELDS = """
+workflow: w
+shape: pipeline
+input: {ticket: str}
+output: {kind: "Literal[budget, wide]"}
+tools:
+  look: {python: "code:look", effect: read}
+  find: {python: "code:find", effect: read, allow: {mode: [fast]}}
+  sub: {run: sub.yaml, effect: read}
+steps:
+  - {id: budget, call: look, with: {field: budget}}
+  - {id: fast, call: find, with: {mode: fast}}
+  - {id: deep, call: find, with: {mode: fast, at: x}}
+  - {call: find, with: {mode: fast, at: deep}}
+  - {id: wide, run: sub.yaml, with: {kind: wide}}
+  - {id: narrow, call: sub, with: {kind: narrow}}
+answer: {kind: budget}
+"""
+
+
 def test_a_prompt_in_a_file_and_in_messages_is_looked_at_too(tmp_path: pathlib.Path) -> None:
     """Each at its own place."""
     (tmp_path / "p.md").write_text("Look:\n{ticket}\n", "utf-8")
