@@ -22,7 +22,7 @@ from tests.web import kit
 from tests.web.kit import DOZES, Shop, browsing, settled
 
 CASES = YAML(typ="safe").load(pathlib.Path(__file__).with_name("event-loop.yaml"))["cases"]
-SECOND = 20
+SECOND = 100
 
 
 class Heart:

@@ -72,10 +72,10 @@ def is_a_date_by_its_order(given):
 
 def is_not_worked_out(given):
     """Wrong within a second; in a comparison the row after them is scored, and right."""
-    began = time.perf_counter()
+    began = time.process_time()
     for answer in given["answers"]:
         assert not any(right(name, answer, given["target"]) for name in TEXTUAL if "contains" not in name)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
     rows = [*given["answers"], given["target"]]
     tasks = tuple(Task(str(n), {"question": row}, given["target"]) for n, row in enumerate(rows))
     for name in (name for name in TEXTUAL if "contains" not in name):

@@ -93,6 +93,6 @@ def test_every_day_is_read_back(day: datetime.date, order: str) -> None:
 @pytest.mark.parametrize("part", ["1/", "January ", "5 of ", "2024-", "1.1.", " ", "5th"])
 def test_no_text_takes_long(part: str) -> None:
     """A million characters of anything, well within a second."""
-    began = time.perf_counter()
+    began = time.process_time()
     date_in(part * (1_000_000 // len(part)), "day_first")
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1

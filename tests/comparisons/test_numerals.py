@@ -124,6 +124,6 @@ def test_a_number_is_read_back_in_every_documented_form(
 @pytest.mark.parametrize("part", ["9", "1,", "1 ", "-", "1+", ")", "1\n", "_1", "1,111", "$ ", "1e"])
 def test_no_text_takes_long(part: str) -> None:
     """A million characters of anything, well within a second."""
-    began = time.perf_counter()
+    began = time.process_time()
     number_in(part * (1_000_000 // len(part)), PLAIN)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1

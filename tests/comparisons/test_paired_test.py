@@ -99,6 +99,6 @@ def test_no_pair_and_impossible_margins_have_an_answer() -> None:
 
 def test_a_thousand_pairs_take_well_under_five_seconds() -> None:
     """The final look is 3 tests and some 15 more for the switch points."""
-    began = time.perf_counter()
+    began = time.process_time()
     exact_p(321, 123, 1000, 0.0987)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1

@@ -357,6 +357,6 @@ def test_what_a_required_verdict_passes_on_parts_the_tokens() -> None:
 
 def test_a_verdict_on_a_thousand_tasks_takes_well_under_five_seconds() -> None:
     """Three exact tests and both switch points."""
-    began = time.perf_counter()
+    began = time.process_time()
     decide(arms(180, 61, 600, 159))
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
