@@ -134,11 +134,13 @@ def listed(found: list[Kept], gone: Container[str] = ()) -> Iterator[Text]:
 
 
 def summed(found: list[Kept], most: int) -> str:
-    """What the listed runs took together: a sum with unknown parts is at least what is known."""
+    """What the listed runs took together: a sum with unknown parts, or of a run that is not over, is at least what is
+    known."""
     known = [one.usage.tokens for one in found if one.usage.tokens is not None]
     paid = [one.usage.usd for one in found if one.usage.usd is not None]
-    took = f"{'at least ' * (len(known) < len(found))}{sum(known):,} tokens"
-    if len(paid) == len(found):
+    over = all(one.state == "done" for one in found)
+    took = f"{'at least ' * (not over or len(known) < len(found))}{sum(known):,} tokens"
+    if over and len(paid) == len(found):
         cost = dollars(sum(paid))
     else:
         cost = f"at least {dollars(sum(paid))}" if sum(paid) else "at a cost that is unknown"

@@ -80,14 +80,20 @@ def test_runs_are_listed_and_filtered(folder: pathlib.Path) -> None:
 
 
 def test_a_list_says_what_its_runs_took_together() -> None:
-    """For a week's bill: what is unknown is not 0, and a list that was cut says so."""
-    runs = [kept(str(k), usage=Usage(100, 10, usd=usd)) for k, usd in enumerate((0.25, 0.5, 0.0))]
+    """For a week's bill: neither what is unknown is 0, nor what is not over all; and a list that was cut says so."""
+    runs = [kept(str(k), state="done", usage=Usage(100, 10, usd=usd)) for k, usd in enumerate((0.25, 0.5, 0.0))]
     assert summed(runs, 50) == "3 in all: 330 tokens, $0.75"
-    assert summed([*runs, kept("4", usage=Usage(None, None, usd=None))], 4) == (
+    assert summed([*runs, kept("4", state="done", usage=Usage(None, None, usd=None))], 4) == (
         "the newest 4: at least 330 tokens, at least $0.75"
     )
     assert summed(runs[2:] * 2, 50) == "2 in all: 220 tokens, not billed"
-    assert summed([kept("5", usage=Usage(1, 1, usd=None))] * 2, 50) == "2 in all: 4 tokens, at a cost that is unknown"
+    assert (
+        summed([kept("5", state="done", usage=Usage(1, 1, usd=None))] * 2, 50)
+        == "2 in all: 4 tokens, at a cost that is unknown"
+    )
+    under_way = kept("6", usage=Usage(1, 1, usd=0.0))
+    assert summed([under_way], 50) == "1 in all: at least 2 tokens, at a cost that is unknown"
+    assert summed([*runs, under_way], 50) == "4 in all: at least 332 tokens, at least $0.75"
 
 
 def test_without_a_store_nothing_is_listed(folder: pathlib.Path) -> None:
