@@ -21,7 +21,7 @@ from typing import Any
 
 from loopworth.comparisons.basis import source
 from loopworth.comparisons.comparison import Comparison, load
-from loopworth.comparisons.export import read, to_json, uncollected
+from loopworth.comparisons.export import read, to_json
 from loopworth.comparisons.kept_trial import score_of
 from loopworth.comparisons.pages.disagreements import TRANSCRIPTS
 from loopworth.comparisons.result import Result, settled
@@ -30,6 +30,7 @@ from loopworth.comparisons.schedule import Planned, plan
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.trace import traced
 from loopworth.comparisons.trial import Trial, figures, tried
+from loopworth.comparisons.uncollected import uncollected
 from loopworth.runs.events import ModelCalled
 from loopworth.runs.kept import Kept
 from loopworth.runs.outcome import Outcome, Said

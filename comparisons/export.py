@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -33,6 +31,7 @@ from loopworth.comparisons.spending import Batching, End, StepCost
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trace import Trace
 from loopworth.comparisons.trial import Trial, encoded
+from loopworth.comparisons.uncollected import uncollected
 from loopworth.comparisons.verdict import Rule, Verdict
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.secrets import hide
@@ -54,21 +53,6 @@ def read(document: bytes) -> dict[str, Any]:
         except msgspec.DecodeError:
             found = json.loads(document)
     return found if isinstance(found, dict) else {}
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """While something big is made that has no cycles: the collector would walk it again and again as it grows, and once
-    more at the end, were it not put with what is old."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.freeze()
-            gc.unfreeze()
-            gc.enable()
 
 
 def document(result: Result) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.basis import as_answered, changed
 from loopworth.comparisons.comparison import Comparison, load
-from loopworth.comparisons.export import read, to_json, uncollected
+from loopworth.comparisons.export import read, to_json
 from loopworth.comparisons.extension import staged
 from loopworth.comparisons.kept_trial import due_of, trial_of
 from loopworth.comparisons.pages.disagreements import disagreements, final
@@ -22,6 +22,7 @@ from loopworth.comparisons.rescoring import Again, Trials, folded
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.ruling import without_judge
 from loopworth.comparisons.trial import Left, Trial, decoded, encoded, figured
+from loopworth.comparisons.uncollected import uncollected
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.kept import Kept, Score
 from loopworth.runs.outcome import Outcome

@@ -18,7 +18,7 @@ import altair as alt
 from rich.cells import cell_len, set_cell_size
 
 from loopworth.comparisons.figures import shown
-from loopworth.comparisons.pages.disagreements import final
+from loopworth.comparisons.pages.disagreements import latest
 from loopworth.comparisons.pages.tables import Found, first_levels
 from loopworth.comparisons.sentences import counted, percent
 
@@ -398,7 +398,7 @@ def decades(low: float, high: float) -> list[float]:
 
 def spread(found: Found) -> Iterator[dict[str, Any]]:
     seconds: Mapping[str, list[float]] = {arm["arm"]: [] for arm in found["arms"]}
-    for trial in final(found).values():
+    for trial in latest(found).values():
         if trial["right"] is not None and trial["arm"] in seconds:
             seconds[trial["arm"]].append(max(trial["latency"], LEAST_SECONDS))
     for arm, some in seconds.items():

@@ -42,18 +42,22 @@ class Sides(Value, frozen=True):
     right: tuple[Line, ...]
 
 
+def latest(found: Found) -> dict[Key, Found]:
+    """The trials that count, by what was planned: the rerun where there is one."""
+    in_turn = sorted(found["trials"], key=lambda trial: trial["attempt"])
+    return {(trial["arm"], trial["task"], trial["repeat"]): trial for trial in in_turn}
+
+
 def final(found: Found) -> dict[Key, Found]:
-    """The trials that count, by what was planned: the rerun where there is one; in the order of their tasks, whenever
-    they ended."""
-    latest = sorted(found["trials"], key=lambda trial: trial["attempt"])
-    trials = {(trial["arm"], trial["task"], trial["repeat"]): trial for trial in latest}
-    places = {task: place for place, task in enumerate(tasks(trials))}
+    """The same in the natural order of their tasks, whenever they ended."""
+    trials = latest(found)
+    places = {task: place for place, task in enumerate(sorted({task for _, task, _ in trials}, key=natural))}
     return dict(sorted(trials.items(), key=lambda one: (places[one[0][1]], one[0][2])))
 
 
 def tasks(trials: Mapping[Key, Found]) -> list[str]:
-    """The ids of the tasks that were run, in their natural order."""
-    return sorted({task for _, task, _ in trials}, key=natural)
+    """The ids of the tasks that were run, in the order of the trials."""
+    return list(dict.fromkeys(task for _, task, _ in trials))
 
 
 def disagreements(found: Found, trials: Mapping[Key, Found]) -> Iterator[Disagreement]:

@@ -16,7 +16,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from loopworth.comparisons.export import uncollected
 from loopworth.comparisons.figures import duration
 from loopworth.comparisons.pages.disagreements import (
     TRANSCRIPTS,
@@ -31,6 +30,7 @@ from loopworth.comparisons.pages.disagreements import (
     tasks,
 )
 from loopworth.comparisons.pages.tables import Found, origin, tables, verdict
+from loopworth.comparisons.uncollected import uncollected
 from loopworth.runs.characters import safe, safe_json
 from loopworth.runs.figures import mean_dollars
 from loopworth.runs.secrets import hide

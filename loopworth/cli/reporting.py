@@ -45,8 +45,8 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Report a kept comparison as it was: on the terminal, as JSON, Markdown or one HTML file, with charts."""
-    from loopworth.comparisons.export import uncollected  # as all of comparisons
     from loopworth.comparisons.pages.disagreements import TRANSCRIPTS
+    from loopworth.comparisons.uncollected import uncollected  # as all of comparisons
 
     most = TRANSCRIPTS if transcripts is None else transcripts
     with uncollected():
