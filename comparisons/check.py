@@ -53,7 +53,7 @@ class Checking:
     def __init__(self, comparison: Comparison, tasks: Sequence[Task] | None, files: Files) -> None:
         self.comparison, self.files, self.scorer = comparison, files, None
         self.types = dict(self.typed())
-        self.hints = dict(self.hinted())
+        self.hints = dict(self.hinted(columns(tasks or ())))
         inputs = [*self.types.values(), *self.hints.values()]
         self.every = None if tasks is None else tuple(typed(task, inputs) for task in tasks)
         self.tasks, self.unchosen = self.every, list[Fault]()
@@ -87,12 +87,14 @@ class Checking:
             except TypeFault:
                 continue
 
-    def hinted(self) -> Iterator[tuple[str, Type]]:
-        """What the hints of each arm that is a function say."""
+    def hinted(self, tags: Iterable[str]) -> Iterator[tuple[str, Type]]:
+        """What the hints of each arm that is a function say of the columns that it is given."""
+        given = program_inputs(self.types.values(), tags)
         for name, arm in self.comparison.arms.items():
             if isinstance(arm.python, str):
-                with suppress(PythonNameFault):  # it is told where the programs are
-                    yield name, hinted(load_python(arm.python, arm.at("python").base))
+                with suppress(PythonNameFault, ValueError):  # it is told where the programs are
+                    function = load_python(arm.python, arm.at("python").base)
+                    yield name, hinted(function, fitted(function, given)[0])
 
     @property
     def workflows(self) -> dict[str, Workflow]:

@@ -19,6 +19,7 @@ from loopworth.comparisons.ruling import without_judge
 from loopworth.comparisons.tasks import Task
 from loopworth.runs.events import AnyEvent
 from loopworth.runs.kept import Kept
+from loopworth.runs.message import json_of
 from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import Failed, Outcome
 from loopworth.runs.recording import Recording, RecordingFault, read
@@ -66,7 +67,7 @@ def runs_of(path: Path) -> tuple[Recording, ...]:
 def decoded(text: bytes) -> Any:
     """The JSON of a line; None where it is none."""
     try:
-        return json.loads(text)
+        return json_of(text.decode())
     except ValueError:
         return None
 

@@ -154,14 +154,17 @@ def fitted(function: Callable[..., Any], columns: Sequence[str]) -> tuple[list[s
 HINTS: Mapping[Any, str] = {int: "int", float: "float", bool: "bool", str: "str"}
 
 
-def hinted(function: Callable[..., Any]) -> Type:
-    """What the hints of a function say that its columns are, where these are plain: cells of a CSV file are texts."""
+def hinted(function: Callable[..., Any], taken: Sequence[str]) -> Type:
+    """What the hints of a function say that the columns are that it takes, where these are plain: cells of a CSV file
+    are texts. An empty one will do for what has a default."""
     try:
         hints = get_type_hints(function)
     except Exception:  # a name that is not there: no fault of a function that can be called
         hints = {}
-    plain = {name: next((HINTS[one] for one in HINTS if one is hint), "") for name, hint in hints.items()}
-    return parse_type({name: word for name, word in plain.items() if word and name != "return"})
+    plain = {name: next((HINTS[one] for one in HINTS if one is hints.get(name)), "") for name in taken}
+    parameters = inspect.signature(function).parameters
+    free = {name for name, one in parameters.items() if one.default is not one.empty}
+    return parse_type({name: word + " | None" * (name in free) for name, word in plain.items() if word})
 
 
 def called_with(function: Callable[..., Any], whole: bool) -> Callable[..., Any]:

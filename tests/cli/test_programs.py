@@ -118,6 +118,24 @@ def test_a_cell_is_what_the_hints_of_a_function_say(tmp_path: pathlib.Path) -> N
     assert "tasks.csv:3:1  task '2' is no input of the arm 'bare': n must be a whole number" in output
 
 
+def test_a_hint_says_nothing_of_a_column_that_the_function_is_not_given(tmp_path: pathlib.Path) -> None:
+    """A tag of the name of a parameter that workflows do not take; and an empty cell will do for a default."""
+    (tmp_path / "app.py").write_text("def twice(n: int, k: int = 0):\n    return 2 * n\n", "utf-8")
+    (tmp_path / "w.yaml").write_text(
+        'workflow: w\nshape: pipeline\ninput: {n: int}\nsteps: [{id: said, set: "{{ n }}"}]\nanswer: "{{ said }}"\n',
+        "utf-8",
+    )
+    file = tmp_path / "c.yaml"
+    text = 'comparison: c\ntasks: tasks.csv\nscore: number\narms: {theirs: {python: "app:twice"}}\n'
+    file.write_text(text.replace("arms: {", "arms: {w: {workflow: w.yaml}, "), "utf-8")
+    (tmp_path / "tasks.csv").write_text("n,k,expected\n1,many,2\n2,,4\n", "utf-8")
+    assert command("check", file).exit_code == 0
+    file.write_text(text, "utf-8")
+    assert "tasks.csv:2:3  task '1' is no input of the arm 'theirs': k must be" in command("check", file).output
+    (tmp_path / "tasks.csv").write_text("n,k,expected\n1,7,2\n2,,4\n", "utf-8")
+    assert command("check", file).exit_code == 0
+
+
 def test_what_a_program_does_not_tell_is_unknown(tmp_path: pathlib.Path) -> None:
     """Its cost is not 0, no verdict makes it so, and the verdict says it."""
     path = file(tmp_path, '{python: "app:twice"}', more="decide: {max_cost_ratio: 2}\n")

@@ -87,6 +87,14 @@ def test_a_row_that_cannot_be_read_is_a_fault_at_its_line(tmp_path: pathlib.Path
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize("before", ["", '{"task": "1", "answer": 1, "seconds": 1}\n'])
+def test_brackets_without_end_are_no_row(tmp_path: pathlib.Path, before: str) -> None:
+    """A program may log them as its model said them; they are no bug of ours."""
+    (tmp_path / "graph.jsonl").write_text(f"{before}{'[' * 200_000}\n", "utf-8")
+    with pytest.raises(RecordingFault):
+        log(tmp_path / "graph.jsonl", tasks(1), "graph", 1)
+
+
 def test_a_control_has_a_name_that_no_arm_and_no_other_control_has() -> None:
     """Whatever a file names its controls: names of arms have no space."""
     keys = [
