@@ -12,20 +12,10 @@ from loopworth.comparisons.ablation import Ablation
 from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.curve import Curve
 from loopworth.comparisons.environment import environment
+from loopworth.comparisons.levels import level_text
+from loopworth.comparisons.measures import Accuracy, Amount, Figures
 from loopworth.comparisons.provenance import Source, Sources, every, told, weakest
-from loopworth.comparisons.report import (
-    MEASURED,
-    Accuracy,
-    Amount,
-    ArmFigures,
-    ControlFigures,
-    Figures,
-    Judging,
-    Recovery,
-    Report,
-    level_text,
-    report,
-)
+from loopworth.comparisons.report import MEASURED, ArmFigures, ControlFigures, Judging, Recovery, Report, report
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.spending import Batching, End, StepCost
 from loopworth.comparisons.tasks import Task

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from loopworth.comparisons.contrast import Contrast
+from loopworth.comparisons.measures import Accuracy, Amount
 from loopworth.comparisons.pareto import AXES, Beaten, Standing
-from loopworth.comparisons.report import Accuracy, Amount, ArmFigures, Judging
+from loopworth.comparisons.report import ArmFigures, Judging
+from loopworth.comparisons.result import Spared
 from loopworth.comparisons.sentences import counted, listed
 from loopworth.comparisons.spending import Batching, Seen
 from loopworth.runs.figures import NOT_BILLED, mean_dollars, rounded
@@ -253,3 +255,11 @@ def gained(difference: float | None) -> str:
 
 def between(interval: tuple[float, float] | None) -> str:
     return "-" if interval is None else f"{interval[0]:+.2f} to {interval[1]:+.2f}"
+
+
+def spared_words(spared: Spared) -> str:
+    """What stopping early saved on one arm."""
+    source = "estimated from those made" if spared.made else "assumed from its files"
+    known = "" if spared.usd == 0 else f", and about ${rounded(spared.usd or 0, 4)} ({source}) not spent"
+    money = known if spared.usd is not None else ", at a cost that is not known"
+    return f"{spared.arm}: {spared.runs} of {counted(spared.planned, 'run')} were not needed{money}"

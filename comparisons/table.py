@@ -28,6 +28,7 @@ from loopworth.comparisons.figures import (
     rows,
     seen_words,
     shown,
+    spared_words,
     times,
     tokens,
     under,
@@ -35,7 +36,8 @@ from loopworth.comparisons.figures import (
     whole,
 )
 from loopworth.comparisons.fitted_table import Fitted
-from loopworth.comparisons.report import ArmFigures, Level, Report, report, spared_words
+from loopworth.comparisons.levels import Level
+from loopworth.comparisons.report import ArmFigures, Report, report
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.sentences import counted, percent
 from loopworth.comparisons.verdict import ArmVerdict

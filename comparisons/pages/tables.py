@@ -22,14 +22,16 @@ from loopworth.comparisons.figures import (
     pareto_words,
     seen_words,
     span,
+    spared_words,
     times,
     tokens,
     under,
     usd_amount,
 )
 from loopworth.comparisons.figures import rows as rows_of
+from loopworth.comparisons.measures import Amount
 from loopworth.comparisons.pareto import Standing
-from loopworth.comparisons.report import Amount, ArmFigures, Judging, spared_words
+from loopworth.comparisons.report import ArmFigures, Judging
 from loopworth.comparisons.result import Spared
 from loopworth.comparisons.sentences import counted, percent
 from loopworth.comparisons.spending import Batching, Seen

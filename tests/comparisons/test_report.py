@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from loopworth.comparisons.intervals import wilson, wilson_clustered
-from loopworth.comparisons.report import Amount, report
+from loopworth.comparisons.measures import Amount
+from loopworth.comparisons.report import report
 from loopworth.models import ModelSpec
 from loopworth.runs.outcome import Stop
 from loopworth.runs.usage import Usage

@@ -1,0 +1,109 @@
+"""What a reader has to know before believing a figure, and what was run."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from loopworth.comparisons.faults import told_of
+from loopworth.comparisons.measures import figured
+from loopworth.comparisons.repeats import PROBES, shown_alike
+from loopworth.comparisons.result import Result
+from loopworth.comparisons.ruling import UNJUDGED
+from loopworth.comparisons.sentences import counted
+from loopworth.runs.figures import dollars
+from loopworth.runs.outcome import APART
+
+if TYPE_CHECKING:
+    from loopworth.comparisons.report import ArmFigures
+
+
+def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
+    """What a reader has to know before believing a figure; what holds of several arms is said once."""
+    planned = counted(len(result.order), "run")
+    yield from told_of(result.comparison.faults)
+    if result.interrupted and not result.whole:
+        yield f"interrupted after {len(result.final)} of {planned}: no verdict on a part of the plan"
+    if result.controls_stopped:
+        yield f"the controls are not all run ({result.controls_stopped}); the verdict does not depend on them"
+    if result.stopped:
+        yield f"stopped after {len(result.final)} of {planned}: {result.stopped}"
+    if len(arms) == 1:
+        yield "one arm alone: nothing is compared"
+    if result.comparison.stop_early and result.comparison.group_by is not None:
+        yield f"no curve by {result.comparison.group_by}: `stop_early: true` runs as few tasks as settle the verdict"
+    if result.rescored:
+        yield f"rescored from {result.id}: nothing is spent; costs are at the files' prices of now, latency as recorded"
+    elif result.replayed and not result.retold:
+        cost = dollars(result.recorded_usd)
+        yield f"replayed from {result.id}: nothing is spent; cost ({cost}) and latency are as recorded"
+    elif result.made:
+        yield f"resumed {result.id}: {result.made} of {planned} were made before"
+    said = defaultdict[str, list[str]](list)
+    for arm in arms:
+        for warning in arm_warnings(result, arm):
+            said[warning].append(arm.arm)
+    yield from (f"{', '.join(names)}: {warning}" for warning, names in said.items())
+
+
+def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
+    planned = counted(arm.planned, "run")
+    if unjudged := [t.remark.removeprefix(UNJUDGED) for t in result.final if t.arm == arm.arm and t.unjudged]:
+        n = len(unjudged)
+        yield f"the judge gave no verdict on {n} of {planned}, counted apart as judge_error: {unjudged[0]}"
+        if result.id and not result.replayed and any(t.unreached for t in result.final if t.arm == arm.arm):
+            yield "where its endpoint failed, `loopworth compare … --resume` asks the judge again, and nobody else"
+    for exit, n in arm.apart.items():
+        if exit == "judge_error":
+            continue
+        notes = [t.note for t in result.final if t.arm == arm.arm and t.exit == exit and t.note]
+        yield f"{n} of {planned} ended as {exit}, counted apart" + (f": {notes[0]}" if notes else "")
+    if unscored := [t.remark for t in result.final if t.arm == arm.arm and t.unscored]:
+        yield f"the score failed on {len(unscored)} of {planned}, which count as wrong: {unscored[0]}"
+    again = len({trial.planned for trial in result.trials if trial.arm == arm.arm and trial.attempt > 0})
+    if again:
+        were = "was" if again == 1 else "were"
+        yield f"{counted(again, 'run')} that the endpoint failed {were} made again at the end"
+    if arm.shape == "log":
+        missing = arm.planned - arm.made
+        yield "figures are as recorded" + (f"; the log has no run of {missing} of {arm.planned}" if missing else "")
+    mine = [trial for trial in result.final if trial.arm == arm.arm]
+    if not arm.selected and (unread := len(mine) - len(figured(result, arm.arm, mine))):
+        yield f"it was settled before {unread} of its {counted(len(mine), 'run')} were read: no figure is of them"
+    if unknown := arm.figures.usd.unknown:
+        yield f"the cost of {unknown} of {counted(arm.figures.accuracy.runs, 'run')} is unknown"
+    if arm.made < arm.planned and arm.arm in shown_alike(result.comparison, result.final):
+        runs = f"the same in {PROBES} runs on each of {PROBES} tasks"
+        yield f"it did {runs}, so its later repeats were skipped: one run of a task stands for all"
+    if estimated := sum(t.arm == arm.arm and t.usage.estimated for t in result.final):
+        cut = f"{counted(estimated, 'run')} {'was' if estimated == 1 else 'were'} cut"
+        yield f"{cut} before the endpoint said what had been used; tokens are an upper limit"
+    if arm.p95_words:
+        yield arm.p95_words
+    for alike in told_alike(t.warnings for t in result.final if t.arm == arm.arm):
+        yield f"in {len(alike)} of {planned} {alike[0]}"
+
+
+def told_alike(told: Iterable[tuple[str, ...]]) -> Iterable[list[str]]:
+    """The warnings of runs, put together where they differ in figures only."""
+    found: dict[str, list[str]] = {}
+    for warnings in told:
+        for words, warning in {re.sub(r"[\d,]+", "", warning): warning for warning in warnings}.items():
+            found.setdefault(words, []).append(warning)
+    return found.values()
+
+
+def words(result: Result) -> str:
+    """One sentence: n, who answered, what was run."""
+    comparison = result.comparison
+    answering = sorted({one for arm in comparison.arms for one in arm.answering})
+    scored = [trial for trial in result.final if trial.exit not in APART]
+    tasks = len({trial.task for trial in scored})
+    by = f" by {', '.join(answering)}" if answering else " without a model"
+    again = f", {comparison.repeats} runs each" if comparison.repeats > 1 else ""
+    return (
+        f"{comparison.name}: {counted(len(comparison.arms), 'arm')} on n = {counted(tasks, 'task')}{again}, "
+        f"answered{by}; seed {comparison.seed}, {result.seconds:.1f} s."
+    )
