@@ -13,7 +13,6 @@ import argparse
 import json
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
@@ -67,7 +66,7 @@ def result(of: Comparison) -> Result:
     order = plan(of, tuple(ARMS), 1)
     trials = tuple(trial for trial, _ in runs(of))
     found = Result(of, order, trials, "2026-11-30T00:00:00+00:00", 3600.0, id=ID)
-    return replace(found, verdict=settled(of, found.final))
+    return settled(found)
 
 
 def runs(of: Comparison) -> Iterator[tuple[Trial, Outcome]]:

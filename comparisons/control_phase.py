@@ -19,7 +19,7 @@ from loopworth.comparisons.controls import (
     votes,
     without_tools,
 )
-from loopworth.comparisons.result import Result, measured
+from loopworth.comparisons.result import Result
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.trial import Left, Trial
 from loopworth.comparisons.verdict import EARNS, Verdict
@@ -131,7 +131,7 @@ def carried(result: Result, found: Iterable[Controlled]) -> Verdict | None:
     for one in found:
         if verdict is None or one.control.kind != "retry" or not one.trials:
             continue
-        agent = next(arm for arm in measured(result.comparison, result.final) if arm.arm == one.control.of)
+        agent = next(arm for arm in result.measured if arm.arm == one.control.of)
         judged = next((arm for arm in verdict.arms if arm.arm == one.control.of and arm.token in EARNS), None)
         if judged is None or not not_better(agent.right, one.trials, judged.error):
             continue

@@ -107,7 +107,7 @@ class Execution:
             return result
         if self.stopping is not None:
             return believed(self.stopping.concluded(result))
-        return believed(dataclasses.replace(result, verdict=settled(self.comparison, result.final)))
+        return believed(settled(result))
 
     # -- the arms, then the controls ----------------------------------------------------------------------------------
 

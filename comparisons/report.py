@@ -24,7 +24,7 @@ from loopworth.comparisons.provenance import Sources, sources, sources_of_judge
 from loopworth.comparisons.quantiles import latency, quantile
 from loopworth.comparisons.reliability import pass_shares
 from loopworth.comparisons.repeats import shown_alike
-from loopworth.comparisons.result import Result, by_task, measured
+from loopworth.comparisons.result import Result, by_task
 from loopworth.comparisons.ruling import SPLIT
 from loopworth.comparisons.spending import Batching, End, Seen, StepCost
 from loopworth.comparisons.trial import Trial
@@ -149,7 +149,7 @@ class Report(Value, frozen=True):
 def report(result: Result) -> Report:
     """The figures of a comparison."""
     arms = tuple(arm_figures(result, arm) for arm in result.comparison.arms)
-    found = measured(result.comparison, result.final) if result.verdict is not None else ()
+    found = result.measured if result.verdict is not None else ()
     levels, runs = tuple(leveled(result)), {arm.name: shown_trials(result, arm.name) for arm in result.comparison.arms}
     return Report(
         arms=arms,

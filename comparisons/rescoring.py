@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
@@ -94,7 +93,7 @@ def folded(again: Again, before: Kept) -> Result:
         return result
     if stopping is not None:
         return again.controlled(believed(stopping.concluded(result)))
-    return again.controlled(believed(dataclasses.replace(result, verdict=settled(comparison, result.final))))
+    return again.controlled(believed(settled(result)))
 
 
 class Again:
@@ -196,7 +195,7 @@ class Again:
             arm = Phase(result, control, self.left).arm
             made = {trial.planned: trial for trial in self.trials({control.key: arm})}
             found.append(Phase(result, control, self.left).came(made))
-        return dataclasses.replace(result, controls=tuple(found), verdict=carried(result, found))
+        return result.but(controls=tuple(found), verdict=carried(result, found))
 
 
 def repriced(

@@ -90,6 +90,18 @@ class Result:
         latest = {trial.planned: trial for trial in sorted(self.trials, key=lambda trial: trial.attempt)}
         return tuple(latest[planned] for planned in self.order if planned in latest)
 
+    @cached_property
+    def measured(self) -> list[Measured]:
+        """What each arm came to, by task."""
+        return measured(self.comparison, self.final)
+
+    def but(self, **changes: Any) -> Result:
+        """The same runs, with another verdict or other words on them: what was found of the runs is not looked for
+        again."""
+        found = dataclasses.replace(self, **changes)
+        vars(found).update({name: vars(self)[name] for name in ("final", "measured") if name in vars(self)})
+        return found
+
     @property
     def whole(self) -> bool:
         """Whether all that was planned for the arms was run, so that there is a verdict."""
@@ -179,11 +191,12 @@ def known_costs(runs: Iterable[Trial]) -> list[float]:
     return [run.usage.usd for run in runs if run.usage.usd is not None]
 
 
-def settled(comparison: Comparison, trials: Iterable[Trial]) -> Verdict | None:
-    """The verdict on all that was planned; a single arm has none."""
+def settled(result: Result) -> Result:
+    """The result with the verdict on all that was planned; a single arm has none."""
+    comparison = result.comparison
     if len(comparison.arms) < 2:
-        return None
-    return decide(measured(comparison, trials), comparison.rule, comparison.clusters)
+        return result
+    return result.but(verdict=decide(result.measured, comparison.rule, comparison.clusters))
 
 
 def label_runs(judge: Judge) -> list[Planned]:
@@ -196,4 +209,4 @@ def believed(result: Result) -> Result:
     known = result.agreement
     if known is None or result.verdict is None or not known.doubt:
         return result
-    return dataclasses.replace(result, verdict=withheld(result.verdict, result.comparison.arms[0].name, known.doubt))
+    return result.but(verdict=withheld(result.verdict, result.comparison.arms[0].name, known.doubt))

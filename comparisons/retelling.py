@@ -106,7 +106,7 @@ def told(
         comparison = as_begun(load(file or before.file), before)
         try:
             again = as_kept(comparison, shelf, before, whole=pairs is None)
-            result = dataclasses.replace(folded(again, before), rescored=False, retold=True)
+            result = folded(again, before).but(rescored=False, retold=True)
             found = named(read(to_json(result)), {key(trial): run for run, trial in again.told.items()})
             voiced(found, shelf, pairs or 0)
         finally:
