@@ -111,7 +111,7 @@ def without_pairs(facts: Facts) -> str:
 def too_few_kept(facts: Facts, most: float) -> str:
     return (
         f"More than {100 * most:g} % of the tasks of an arm were left out, which may favour one side: every verdict is "
-        f"undecided, and {facts.against} stays. `--resume` makes the missing ones."
+        f"undecided, and {facts.against} stays. Make the missing ones: `--resume` does, but for those of a log."
     )
 
 

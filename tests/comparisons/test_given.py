@@ -160,7 +160,7 @@ def test_runs_that_an_endpoint_failed_are_made_when_it_goes_on(tmp_path: pathlib
         given = {"models": {"ollama/m": model}, "store": store}
         first = compared(written(tmp_path), **given)
         assert first.verdict is not None
-        assert "`--resume` makes the missing ones" in first.verdict.arms[0].words
+        assert "Make the missing ones: `--resume` does" in first.verdict.arms[0].words
         again = compared(tmp_path / "comparison.yaml", **given, resume=first.id)
         assert [(t.task, t.attempt) for t in again.final if t.exit == "provider_error"] == [("2", 2), ("2", 2)]
         model.down = False
