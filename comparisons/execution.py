@@ -119,7 +119,9 @@ class Execution:
             made = len(self.trials)
             await self.through(self.due(), 0, "running")
             for attempt in takewhile(self.called_for, count(1)):
+                stopped = self.stopped
                 await self.through(self.keeper.due(self.broken(attempt), attempt), attempt, "rerunning")
+                self.stopped = self.stopped if attempt == 1 else stopped  # the verdict was given without those
             lost = self.stopping is not None and self.stopping.give_up()
             if self.settled or not (lost or len(self.trials) > made):
                 break
@@ -310,9 +312,12 @@ class Execution:
             self.done[trial.arm] += 1
 
     def give_up(self, trial: Trial, endpoints: tuple[str, ...]) -> None:
-        """End the comparison where an arm's endpoint, or the judge's, has only ever failed."""
+        """End the comparison where an arm's endpoint, or the judge's, has only ever failed; in a rerun it has answered
+        where it did so in an earlier part."""
         where = ", ".join(endpoints) or "its program"
-        self.heard(trial.arm, trial.exit == "provider_error", f"{where} failed the arm {trial.arm!r}", trial.note)
+        before = self.trials if trial.attempt else ()
+        failed = all(one.exit == "provider_error" for one in (trial, *before) if one.arm == trial.arm)
+        self.heard(trial.arm, failed, f"{where} failed the arm {trial.arm!r}", trial.note)
         if trial.judge_calls:
             why = trial.remark.removeprefix(UNREACHED).removeprefix(": ")
             self.heard(PLACE, trial.unreached, "the judge's endpoint failed it", why)

@@ -212,6 +212,48 @@ def test_one_that_stops_early_reads_what_an_endpoint_failed_where_it_goes_on(tmp
     assert [result.verdict for result in again] == [whole.verdict] * 3
 
 
+def test_reruns_that_fail_again_cost_no_verdict(tmp_path: pathlib.Path) -> None:
+    """Whoever goes on with a comparison that is over has what it said before, though the endpoint is down for good."""
+    models = {
+        spec.key: Early(wrong=False)
+        for arm in load(written(tmp_path, n=30)).arms
+        for spec in arm.workflow.models.values()
+    }
+    with contextlib.closing(loopworth.Store(tmp_path / "runs.db")) as store:
+        first = compared(tmp_path / "comparison.yaml", models=models, store=store)
+        again = compared(tmp_path / "comparison.yaml", models=models, store=store, resume=first.id)
+        assert store.shelf().run(first.id).state == "done"
+    assert first.verdict is not None
+    assert (again.stopped, again.verdict) == ("", first.verdict)
+    assert len(again.trials) == len(first.trials) + 2 * 10
+
+
+class Dear:
+    """A model whose endpoint is down for two questions, and whose last answer costs a dollar."""
+
+    failed = 0
+
+    async def reply(self, request: Request, seconds: float | None) -> Reply:
+        text = str(request.messages[-1]["content"])
+        usd = 0.0
+        if text.startswith(("q0", "q1")):
+            self.failed += 1
+            if self.failed < 8:
+                raise ConnectionError("no route")
+            usd = 1.0
+        return Reply({"role": "assistant", "content": text.upper()}, usage=Usage(1, 1, usd=usd))
+
+
+def test_reruns_that_the_budget_has_no_room_for_cost_no_verdict(tmp_path: pathlib.Path) -> None:
+    """It was given without them."""
+    path = written(tmp_path, COMPARISON + "budget: {usd: 1}\nchange: {model.price: {input: 1, output: 1}}\n")
+    with contextlib.closing(loopworth.Store(tmp_path / "runs.db")) as store:
+        first = compared(path, models={"ollama/m": Dear()}, store=store)
+        again = compared(path, models={"ollama/m": Dear()}, store=store, resume=first.id)
+    assert first.verdict is not None
+    assert (again.stopped, again.verdict, len(again.trials)) == ("", first.verdict, len(first.trials))
+
+
 def test_a_judge_may_be_given_as_any_model_is(tmp_path: pathlib.Path) -> None:
     """It judges, the report names it, and told again its word is not taken for that of the model in the file."""
     judged = COMPARISON.replace("score: equals", "score: {judge: {model: openai/judge}}")
