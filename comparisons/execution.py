@@ -231,7 +231,7 @@ class Execution:
         while not self.spent_out() and (wave := self.wave(crew, theirs, attempt)):
             async with aclosing(crew.made([(one, attempt) for one in wave])) as made:
                 async for trial, left in made:
-                    self.maker.left.setdefault(trial.planned, left)
+                    self.maker.left[trial.planned] = left
                     self.take(trial)
                     self.give_up(trial, self.maker.endpoints.of(self.arms[trial.arm]))
                     if self.spent_out() or (self.stopping is not None and self.stopping.over):

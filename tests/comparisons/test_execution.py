@@ -5,13 +5,20 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 import pytest
 
-from loopworth.comparisons.execution import GIVE_UP, Progress, compare
+from loopworth.comparisons.crew import Came
+from loopworth.comparisons.endpoints import Open
+from loopworth.comparisons.execution import GIVE_UP, Execution, Progress, compare
 from loopworth.comparisons.export import to_json
+from loopworth.comparisons.keeper import Keeper
+from loopworth.comparisons.schedule import Due
+from loopworth.comparisons.scores import Score
 from loopworth.comparisons.table import render
+from loopworth.comparisons.trial import left_by, tried
 from loopworth.models import ModelSpec, Unavailable, open_model
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects
@@ -159,6 +166,33 @@ def test_a_dead_endpoint_ends_the_comparison_soon() -> None:
     assert len(model.asked) == GIVE_UP
     assert "401 invalid key" in result.stopped
     assert (result.status, result.verdict, model.closed) == (3, None, True)
+
+
+class Elsewhere:
+    """Makes runs in another place, whose endpoint is down when it is first asked."""
+
+    def __init__(self, open: Open) -> None:
+        self.open = open
+
+    def makes(self, due: Due) -> bool:
+        return True
+
+    async def made(self, due: Sequence[Due]) -> AsyncGenerator[Came, None]:
+        for planned, attempt in due:
+            outcome = Outcome("found") if attempt else Outcome(None, "provider_error")
+            yield tried(planned, outcome, Score(True) if attempt else None, attempt=attempt), left_by(planned, outcome)
+
+
+def test_a_control_is_given_what_the_run_left_that_counts() -> None:
+    """The rerun, also where a crew made it: a vote was cast for the answer that the failed run lacked."""
+    run = Execution(comparison([arm("a", Says(str))], 3), None, True, open_model, Keeper(), Elsewhere(open_model))
+
+    async def measured() -> None:
+        await run.prepare()
+        await run.measured()
+
+    asyncio.run(measured())
+    assert [left.answer for left in run.maker.left.values()] == ["found"] * 3
 
 
 def test_a_bug_in_one_run_is_that_runs_end() -> None:
