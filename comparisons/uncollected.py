@@ -17,6 +17,7 @@ def uncollected() -> Iterator[None]:
         yield
     finally:
         if collects:
-            gc.freeze()
-            gc.unfreeze()
+            if not gc.get_freeze_count():  # else a program froze what is to stay so
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
