@@ -27,10 +27,9 @@ def place(comparison: Comparison) -> str:
 
 def source(comparison: Comparison) -> dict[str, Any]:
     """What a comparison is made of: digests of its files, and of the tasks that were chosen; and what it is run on."""
-    tasks = "\n".join(task.id for task in comparison.tasks)
     return {
         "files": dict(comparison.files),
-        "tasks": sha256(tasks.encode()).hexdigest(),
+        "tasks": choice(comparison),
         "n": len(comparison.tasks),
         "stages": comparison.stages,
         "rows": digest(comparison.tasks),
@@ -66,11 +65,15 @@ def tasks_file(comparison: Comparison) -> str:
 
 def changed(before: Mapping[str, Any], comparison: Comparison) -> list[str]:
     """What has changed since a comparison began: its files, or the choice of tasks."""
-    after = source(comparison)
-    found = origin.changed(before["files"], after["files"])
-    if not found and before["tasks"] != after["tasks"]:
-        found = [f"the choice of tasks ({before['n']} then, {after['n']} now)"]
+    found = origin.changed(before["files"], comparison.files)
+    if not found and before["tasks"] != choice(comparison):
+        found = [f"the choice of tasks ({before['n']} then, {len(comparison.tasks)} now)"]
     return found
+
+
+def choice(comparison: Comparison) -> str:
+    """A digest of which tasks were chosen."""
+    return sha256("\n".join(task.id for task in comparison.tasks).encode()).hexdigest()
 
 
 def latest(shelf: Shelf, comparison: Comparison) -> Kept | None:

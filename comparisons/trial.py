@@ -197,7 +197,12 @@ def encoded(value: Any) -> msgspec.Raw:
 
 def decoded(value: Any) -> Any:
     """What msgspec has no form for: JSON that is already encoded, and what has only its text."""
-    return json.loads(bytes(value)) if isinstance(value, msgspec.Raw) else str(value)
+    if not isinstance(value, msgspec.Raw):
+        return str(value)
+    try:
+        return msgspec.json.decode(value)
+    except msgspec.DecodeError:  # halves of surrogate pairs
+        return json.loads(bytes(value))
 
 
 def clean(text: str) -> str:

@@ -104,9 +104,9 @@ class Shelf:
 
     def figures(self, comparison: str) -> dict[str, bytes]:
         """What a comparison kept of each trial that ended, to be read without its transcript, by run, in the order in
-        which they began; empty where there is nothing, as in an older store."""
+        which they began; empty where there is nothing, as in an older store, or nothing of ours."""
         rows = self.select(FIGURES, [comparison])
-        return {run: unpressed(content, f"the figures of the run {run}") if content else b"" for run, content in rows}
+        return {run: inflated(content) for run, content in rows}
 
     def records(self, id: str) -> dict[str, Record]:
         """What a run was asked and answered, by effect id, in the order in which it happened."""
@@ -190,6 +190,14 @@ def unpressed(content: Any, what: str) -> bytes:
         return text(zlib.decompress(content), what)
     except zlib.error:
         return text(content, what)
+
+
+def inflated(content: Any) -> bytes:
+    """A compressed row; empty where it is none. Whoever decodes it sees what it is."""
+    try:
+        return zlib.decompress(content) if content else b""
+    except zlib.error:
+        return b""
 
 
 def score_of(row: list[Any]) -> Score:

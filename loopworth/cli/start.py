@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 INTERRUPTED = 130  # as in `status`, which loads too much to be imported here
@@ -17,3 +18,5 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
+    finally:
+        gc.freeze()  # the process ends: what a big report left need not be walked once more
