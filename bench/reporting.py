@@ -23,12 +23,12 @@ from typing import Any
 from loopworth.comparisons.basis import source
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.export import read, to_json
-from loopworth.comparisons.kept_trial import score_of
+from loopworth.comparisons.kept_trial import figures_of, score_of
 from loopworth.comparisons.result import Result, settled
 from loopworth.comparisons.schedule import Planned, plan
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.trace import traced
-from loopworth.comparisons.trial import Trial, figures, tried
+from loopworth.comparisons.trial import Trial, tried
 from loopworth.comparisons.uncollected import uncollected
 from loopworth.runs.events import ModelCalled
 from loopworth.runs.kept import Kept
@@ -82,7 +82,7 @@ def keep(of: Comparison, place: Path) -> None:
     for n, (trial, outcome) in enumerate(runs(of), 1):
         ran = {"arm": trial.arm, "task": trial.task, "repeat": 0, "attempt": 0, "input": {"question": trial.task}}
         one = Kept(f"{ID}.{n}", "trial", trial.arm, file, began, parent=ID, **ran)
-        store.enter(one, {}, outcome, score_of(trial), figures=figures(trial, outcome))
+        store.enter(one, {}, outcome, score_of(trial), figures=figures_of(trial, outcome))
     store.end(ID, 1, "done", "", Usage(), 3600.0)
     store.close()
 

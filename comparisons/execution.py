@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import aclosing, suppress
@@ -167,12 +166,10 @@ class Execution:
                 why = "interrupted" if interrupted else self.stopped
             found.append(phase.came(self.of_controls, why or self.stopped))
             if why:
-                result = dataclasses.replace(result, interrupted=interrupted, controls_stopped=why)
+                result = result.but(interrupted=interrupted, controls_stopped=why)
                 break
         whole = found[:-1] if why else found
-        return dataclasses.replace(
-            result, controls=tuple(found), verdict=carried(result, whole), seconds=self.maker.elapsed()
-        )
+        return result.but(controls=tuple(found), verdict=carried(result, whole), seconds=self.maker.elapsed())
 
     # -- the runs -----------------------------------------------------------------------------------------------------
 
@@ -413,6 +410,6 @@ async def compare(
     if result is None:
         result = run.result(interrupted)
     elif interrupted:
-        result = dataclasses.replace(result, interrupted=True, controls_stopped="interrupted")
+        result = result.but(interrupted=True, controls_stopped="interrupted")
     keeper.end(result)
     return result

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from loopworth.comparisons.basis import environment_of, place, source
 from loopworth.comparisons.comparison import Comparison
-from loopworth.comparisons.kept_trial import due_of, ended, entry, score_of, trial_of
+from loopworth.comparisons.kept_trial import due_of, ended, entry, figures_of, score_of, trial_of
 from loopworth.comparisons.ruling import ruled_as
 from loopworth.comparisons.schedule import Due, Planned
 from loopworth.comparisons.trace import traced
-from loopworth.comparisons.trial import Left, Trial, figures, left_by
+from loopworth.comparisons.trial import Left, Trial, left_by
 from loopworth.runs.journal import Record
 from loopworth.runs.kept import Kept
 from loopworth.runs.message import Reply, Request
@@ -139,7 +139,7 @@ class StoreKeeper(Keeper):
         if journal is None:
             return
         over = trial.exit not in UNFINISHED
-        self.store.finish(journal, outcome, score_of(trial), figures=figures(trial, outcome), over=over)
+        self.store.finish(journal, outcome, score_of(trial), figures=figures_of(trial, outcome), over=over)
 
     def trouble(self) -> str:
         return str(self.store.trouble or "")

@@ -10,12 +10,14 @@ from loopworth.comparisons.ruling import UNREACHED, without_judge
 from loopworth.comparisons.schedule import Due, Planned
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.trace import Trace
-from loopworth.comparisons.trial import Trial, tried
+from loopworth.comparisons.trial import NOTHING, Trial, encoded, tried
 from loopworth.runs import kept
 from loopworth.runs.kept import Kept
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.wall_clock import now
 from loopworth.workflows.compile import Compiled
+
+TRIALS = msgspec.json.Decoder(Trial)
 
 
 def entry(id: str, due: Due, workflow: Compiled, input: dict[str, Any], file: str, comparison: str) -> Kept:
@@ -48,6 +50,21 @@ def due_of(one: Kept) -> Due:
 def score_of(trial: Trial) -> kept.Score:
     """What the store holds of a trial beside its run."""
     return kept.Score(trial.right, trial.harmful, trial.remark, trial.route, trial.latency, trial.began)
+
+
+def figures_of(trial: Trial, outcome: Outcome) -> bytes:
+    """What the store keeps of a trial for a report, beside its transcript: all but what was said and called (JSON)."""
+    answer = encoded(outcome.answer)
+    bare = msgspec.structs.replace(trial, answer=answer, transcript=NOTHING, events=NOTHING, calls=NOTHING)
+    return bytes(encoded(bare))
+
+
+def trial_in(figures: bytes) -> Trial | None:
+    """The trial that was kept so; None where it is none of this version's."""
+    try:
+        return TRIALS.decode(figures)
+    except msgspec.DecodeError:
+        return None
 
 
 def trial_of(one: Kept, score: kept.Score, outcome: Outcome, trace: Trace, keep: bool) -> Trial:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from loopworth.comparisons.net_benefit import Price
+from loopworth.comparisons.result import known_costs
 from loopworth.comparisons.sequential import Course
 from loopworth.comparisons.trial import Trial
 from loopworth.comparisons.verdict import less
@@ -25,7 +26,7 @@ class Measure(Value, frozen=True):
 
 def measure(runs: Sequence[Trial]) -> Measure:
     right = [run.right for run in runs if run.right is not None and not run.unscored]
-    usd = [run.usage.usd for run in runs if run.usage.usd is not None]
+    usd = known_costs(runs)
     return Measure(
         right=fmean(right) if len(right) == len(runs) else None,
         usd=fmean(usd) if len(usd) == len(runs) else None,

@@ -16,12 +16,12 @@ from loopworth.comparisons.basis import as_answered, changed
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.export import read, to_json
 from loopworth.comparisons.extension import staged
-from loopworth.comparisons.kept_trial import due_of, trial_of
+from loopworth.comparisons.kept_trial import due_of, trial_in, trial_of
 from loopworth.comparisons.pages.disagreements import disagreements, final
 from loopworth.comparisons.rescoring import Again, Trials, folded
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.ruling import without_judge
-from loopworth.comparisons.trial import Left, Trial, decoded, encoded, figured
+from loopworth.comparisons.trial import Left, Trial, decoded, encoded
 from loopworth.comparisons.uncollected import uncollected
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.kept import Kept, Score
@@ -65,9 +65,9 @@ class AsKept(Again):
     def told(self) -> dict[str, Trial]:
         """The trials that ended, by run, in the order in which they began: by the figures that the store keeps, and by
         what was said where it keeps none."""
-        kept = self.shelf.figures(self.before)
-        found = {run: None if self.whole else figured(text) for run, text in kept.items()}
-        if None in found.values():
+        figures = {} if self.whole else self.shelf.figures(self.before)
+        found = {run: trial_in(text) for run, text in figures.items()}
+        if self.whole or None in found.values():
             lacking = (one for one in self.kept if found.get(one.id) is None)
             found |= {one.id: self.read(one, outcome) for one, outcome in self.came(lacking)}
         return {run: trial for run, trial in found.items() if trial is not None and trial.task in self.tasks}

@@ -7,7 +7,6 @@ ended, so that a comparison that goes on, or is replayed, settles as it did.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from math import inf
@@ -262,7 +261,7 @@ class Stopping:
         verdict = self.verdict()
         spared = tuple(self.spared(name, len(result.order) // len(self.names), result.final) for name in self.names)
         counted = {name: self.figured(name) for name in self.names}
-        return dataclasses.replace(result, verdict=verdict, spared=spared, counted=counted)
+        return result.but(verdict=verdict, spared=spared, counted=counted)
 
     def spared(self, arm: str, planned: int, trials: Sequence[Trial]) -> Spared:
         runs = [trial for trial in trials if trial.arm == arm]

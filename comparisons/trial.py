@@ -143,24 +143,6 @@ def digest(outcome: Outcome) -> str:
     return blake2b(bytes(encoded(did)), digest_size=8).hexdigest()
 
 
-def figures(trial: Trial, outcome: Outcome) -> bytes:
-    """What a store keeps of a trial beside its transcript, for a report: all but what was said and called, as JSON."""
-    answer = encoded(outcome.answer)
-    bare = msgspec.structs.replace(trial, answer=answer, transcript=NOTHING, events=NOTHING, calls=NOTHING)
-    return bytes(encoded(bare))
-
-
-def figured(text: bytes) -> Trial | None:
-    """The trial whose `figures` these are; None where they are none of this version's."""
-    try:
-        return TRIALS.decode(text)
-    except msgspec.DecodeError:
-        return None
-
-
-TRIALS = msgspec.json.Decoder(Trial)
-
-
 class Left(Value, frozen=True):
     """What a run leaves for the controls: its answer, and what it found if it is the first on its task."""
 

@@ -14,10 +14,10 @@ from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.endpoints import Open
 from loopworth.comparisons.fleet.chunk import Chunk, Ordered
 from loopworth.comparisons.keeper import UNFINISHED, Keeper, Outside
-from loopworth.comparisons.kept_trial import entry, score_of
+from loopworth.comparisons.kept_trial import entry, figures_of, score_of
 from loopworth.comparisons.maker import Maker
 from loopworth.comparisons.schedule import Due
-from loopworth.comparisons.trial import Trial, figures
+from loopworth.comparisons.trial import Trial
 from loopworth.models import open_model
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.kept import Kept
@@ -55,7 +55,7 @@ class Hand(Keeper):
         if trial.exit == "cancelled" and task is not None and task.cancelling():
             return
         over = trial.exit not in UNFINISHED
-        score, found, epoch = score_of(trial), figures(trial, outcome), self.epoch
+        score, found, epoch = score_of(trial), figures_of(trial, outcome), self.epoch
         self.store.enter(kept, journal.records, outcome, score, figures=found, over=over, parent_epoch=epoch)
 
 
