@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 from loopworth.agents.speech import Speech
 from loopworth.agents.submit import Answer, Output
 from loopworth.runs.effects import Effects
+from loopworth.runs.exit import LIMITS
 from loopworth.runs.message import Request, user
 from loopworth.runs.observation import Observation
-from loopworth.runs.outcome import LIMITS, Outcome, Stop, passes
+from loopworth.runs.outcome import Outcome, Stop, passes
 from loopworth.runs.transcript import Transcript
 
 OnLimit: TypeAlias = Callable[[Stop, Transcript, Effects], Awaitable[Outcome]]

@@ -15,7 +15,7 @@ from loopworth.comparisons.logged import of_control
 from loopworth.comparisons.symptoms import decision, instructions, state, termination, tools
 from loopworth.comparisons.symptoms.conduct import Conduct, conduct
 from loopworth.comparisons.symptoms.finding import Finding, Rule, Runs
-from loopworth.runs.outcome import APART
+from loopworth.runs.exit import APART
 from loopworth.runs.recording import Recording
 
 CAUSES: tuple[Rule, ...] = (

@@ -23,9 +23,10 @@ from loopworth.models.reading import MANY
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects
 from loopworth.runs.events import AnyEvent, ModelCalled, ToolCalled
+from loopworth.runs.exit import Exit
 from loopworth.runs.message import ToolCall, json_of
 from loopworth.runs.observation import Observation, Status
-from loopworth.runs.outcome import Exit, Failed, Outcome, Stop
+from loopworth.runs.outcome import Failed, Outcome, Stop
 from loopworth.runs.usage import Usage
 from loopworth.tools.tool import Accepted, Tool
 from loopworth.tools.toolbox import Toolbox

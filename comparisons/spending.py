@@ -9,7 +9,7 @@ from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.trace import total
 from loopworth.comparisons.trial import Trial
 from loopworth.models import prices
-from loopworth.runs.outcome import LIMITS
+from loopworth.runs.exit import LIMITS
 from loopworth.runs.usage import Usage, Value
 
 

@@ -13,8 +13,9 @@ from loopworth.comparisons.ruling import UNJUDGED, UNREACHED, judging, without_j
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import FAILED, Score
 from loopworth.comparisons.trace import Trace
+from loopworth.runs.exit import APART, Exit
 from loopworth.runs.observation import Observation
-from loopworth.runs.outcome import APART, Exit, Outcome
+from loopworth.runs.outcome import Outcome
 from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Usage, Value
 

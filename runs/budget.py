@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from math import inf
 from typing import Literal
 
+from loopworth.runs.exit import Exit
 from loopworth.runs.journal import Record, reader
 from loopworth.runs.message import Reply
 from loopworth.runs.observation import FAILED, Observation
-from loopworth.runs.outcome import Exit, Stop
+from loopworth.runs.outcome import Stop
 from loopworth.runs.usage import Hold, Metered, Quote, Usage, Value
 
 UNQUOTED = Quote()

@@ -23,10 +23,11 @@ import msgspec
 from loopworth.runs.budget import Budget, Limits, reply_of
 from loopworth.runs.divergence import difference
 from loopworth.runs.events import AnyEvent, GateAsked, GateDecided, LimitHit, ModelCalled, ToolCalled
+from loopworth.runs.exit import BAD_FINISH, Exit
 from loopworth.runs.journal import Asked, Journal, Record, asked, body, encode, reader
 from loopworth.runs.message import Message, Reply, Request, ToolCall
 from loopworth.runs.observation import Observation, Status
-from loopworth.runs.outcome import BAD_FINISH, Diverged, Exit, Failed, Fenced, Outcome, Said, Stop, Waiting
+from loopworth.runs.outcome import Diverged, Failed, Fenced, Outcome, Said, Stop, Waiting
 from loopworth.runs.remembered import Remembered, remembered
 from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Hold, Quote, Usage
@@ -435,7 +436,7 @@ async def execute(executor: Executor, input: dict[str, Any], fx: Effects) -> Out
         why = f": {waiting.note}" if waiting.note else ""
         outcome = Outcome(None, "waiting", f"waits for a decision at {', '.join(waiting.gates)}{why}", waiting.gates)
     except Failed as failed:
-        outcome = Outcome(None, "step_failed", str(failed))
+        outcome = Outcome(None, "step_failed", str(failed), cause=failed.cause)
     except asyncio.CancelledError:
         outcome = Outcome(None, "cancelled")
     except (Diverged, Fenced):

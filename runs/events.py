@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from loopworth.runs.exit import Exit
 from loopworth.runs.message import Attempt
 from loopworth.runs.usage import Usage, Value
 
@@ -110,10 +111,11 @@ class GuardTripped(Event, frozen=True):
 
 
 class FellBack(Event, frozen=True):
-    """A workflow ended for `exit`, and its `otherwise` ran at this place instead."""
+    """A workflow ended for `exit`, and its `otherwise` ran at this place instead; `cause` is as in an outcome."""
 
-    exit: str = ""
+    exit: Exit
     note: str = ""
+    cause: Exit | None = None
 
 
 AnyEvent: TypeAlias = (

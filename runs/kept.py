@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from loopworth.runs.outcome import Exit
+from loopworth.runs.exit import Exit
 from loopworth.runs.usage import Usage, Value
 
 Kind = Literal["run", "comparison", "trial"]

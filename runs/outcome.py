@@ -13,51 +13,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any
 
 from loopworth.runs.events import AnyEvent, ModelCalled, RouteTaken, Spoke, ToolCalled
+from loopworth.runs.exit import Exit
 from loopworth.runs.message import Attempt, Message
 from loopworth.runs.observation import RAN, Observation
 from loopworth.runs.usage import Usage, Value
-
-Exit = Literal[
-    "success",
-    "turn_limit",
-    "tool_call_limit",
-    "token_limit",
-    "cost_limit",
-    "time_limit",
-    "repetition",
-    "tool_failures",
-    "truncated",
-    "filtered",
-    "refused",
-    "empty",
-    "unparsable",
-    "context_overflow",
-    "guardrail",
-    "rejected",
-    "waiting",
-    "check_failed",
-    "step_failed",
-    "no_route",
-    "invalid_input",
-    "cancelled",
-    "provider_error",
-    "harness_error",
-]
-BAD_FINISH: dict[str, Exit] = {
-    "length": "truncated",
-    "content_filter": "filtered",
-    "refusal": "refused",
-    "context_overflow": "context_overflow",
-    "time_limit": "time_limit",
-}
-"""The finishes of a reply that end a run, and the exit reason each becomes."""
-LIMITS: tuple[Exit, ...] = ("turn_limit", "tool_call_limit", "token_limit", "cost_limit", "time_limit")
-"""Ends at a limit of a budget, on which `on_limit` acts."""
-APART: tuple[Exit, ...] = ("waiting", "cancelled", "provider_error", "harness_error")
-"""Ends that say nothing about the workflow: counted apart, never scored as wrong."""
 
 
 class Stop(Exception):
@@ -95,7 +57,12 @@ class Waiting(Exception):
 
 
 class Failed(Exception):
-    """A pipeline step failed; the text names the step and the reason."""
+    """A pipeline step failed; the text names the step and the reason. `cause` is what it, or a step within it, ended
+    for: `step_failed` itself where it failed for a reason of its own."""
+
+    def __init__(self, why: str, cause: Exit = "step_failed") -> None:
+        super().__init__(why)
+        self.cause: Exit = cause
 
 
 class Diverged(Exception):
@@ -118,7 +85,8 @@ class Outcome(Value, frozen=True):
 
     An executor returns one with `answer`, `exit` and `note`; `execute` fills in the rest. `transcript` holds every
     message in program order, the dropped and the cut ones too; `calls` what every tool call came to, with the full
-    value that the tool returned. `seconds` is the run's active time by the run clock.
+    value that the tool returned. `seconds` is the run's active time by the run clock. `cause` is that of the step that
+    failed; None where none did, and in what a version before this one kept.
     """
 
     answer: Any = None
@@ -130,6 +98,7 @@ class Outcome(Value, frozen=True):
     calls: list[Observation] = []
     seconds: float = 0.0
     traceback: str = ""
+    cause: Exit | None = None
 
     @property
     def usage(self) -> Usage:

@@ -8,9 +8,10 @@ from typing import Any
 
 from loopworth.runs.divergence import shown
 from loopworth.runs.events import ModelCalled, ToolCalled
+from loopworth.runs.exit import BAD_FINISH
 from loopworth.runs.journal import body
 from loopworth.runs.message import Reply, Request
-from loopworth.runs.outcome import BAD_FINISH, Outcome, Said, Stop, Waiting
+from loopworth.runs.outcome import Outcome, Said, Stop, Waiting
 from loopworth.runs.recording import Recording
 from loopworth.runs.world import Decision, Nothing, Question
 

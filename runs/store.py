@@ -21,10 +21,11 @@ from typing import Any
 import msgspec
 
 from loopworth.runs.database import SHARE, Database, Home, StoreFault
+from loopworth.runs.exit import Exit
 from loopworth.runs.home import home
 from loopworth.runs.journal import Record, body
 from loopworth.runs.kept import Kept, Score
-from loopworth.runs.outcome import Exit, Fenced, Outcome
+from loopworth.runs.outcome import Fenced, Outcome
 from loopworth.runs.secrets import hide
 from loopworth.runs.shelf import EFFECTS, Shelf
 from loopworth.runs.stored_journal import StoredJournal

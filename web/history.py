@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from loopworth.runs import approvals
+from loopworth.runs.exit import Exit
 from loopworth.runs.kept import Kept, Query
 from loopworth.runs.orphans import orphans
-from loopworth.runs.outcome import Exit
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.standing import Standing, standings
 from loopworth.runs.store import Store

@@ -1,11 +1,9 @@
-"""How a step's end is said, and read again."""
+"""How a step ended: what it ended for, and how that is said."""
 
 from __future__ import annotations
 
-import re
-from typing import cast, get_args
-
-from loopworth.runs.outcome import Exit, Failed, Stop
+from loopworth.runs.exit import Exit
+from loopworth.runs.outcome import Failed, Stop
 
 SAID: dict[Exit, str] = {
     "truncated": "was truncated",
@@ -14,6 +12,11 @@ SAID: dict[Exit, str] = {
     "empty": "came back empty",
     "unparsable": "gave no readable answer",
 }
+
+
+def cause(end: Stop | Failed) -> Exit:
+    """What a step ended for."""
+    return end.cause if isinstance(end, Failed) else end.exit
 
 
 def words(end: Stop | Failed) -> str:
@@ -27,18 +30,3 @@ def said(end: Stop | Failed) -> str:
         return str(end)
     what = SAID.get(end.exit, f"ended with {end.exit}")
     return f"{what}: {end.note}" if end.note else what
-
-
-def meant(note: str) -> Exit | None:
-    """What a step, or one within it, ended for, by the note of the run that it failed; None where it failed for a
-    reason of its own."""
-    told = ENDED.match(note)
-    if told is None:
-        return None
-    exits = {words: exit for exit, words in SAID.items()}
-    exit = exits.get(told["how"], told["how"].removeprefix("ended with "))
-    return cast("Exit", exit) if exit in get_args(Exit) else None
-
-
-STEP = r"step (?:'\w+'|\d+ \(\w+, line \d+\))"
-ENDED = re.compile(rf"(?:{STEP}: |item \d+: )*{STEP} (?P<how>ended with \w+|{'|'.join(SAID.values())})(?=: |$)")

@@ -9,7 +9,8 @@ from typing import Any
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects, Executor
 from loopworth.runs.events import FellBack
-from loopworth.runs.outcome import Exit, Failed, Outcome, Stop
+from loopworth.runs.exit import Exit
+from loopworth.runs.outcome import Failed, Outcome, Stop
 
 FINAL: tuple[Exit, ...] = ("rejected", "provider_error", "invalid_input")
 """Ends of a workflow that nothing stands in for; waiting, a cancellation and a bug of ours are none either."""
@@ -33,6 +34,6 @@ class Fallback:
 
     async def run(self, end: Stop | Failed, fx: Effects) -> Outcome:
         place = fx.at("otherwise", self.limits, beyond=True)
-        exit, note = (end.exit, end.note) if isinstance(end, Stop) else ("step_failed", str(end))
-        fx.emit(FellBack(place.id, exit, note))
+        told = (end.exit, end.note) if isinstance(end, Stop) else ("step_failed", str(end), end.cause)
+        fx.emit(FellBack(place.id, *told))
         return await self.executor.run(self.arguments(fx.input), place)

@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 
 from loopworth.runs.effects import Effects, together, worst
 from loopworth.runs.events import StepDone
-from loopworth.runs.outcome import LIMITS, Failed, Outcome, Stop, Waiting, passes
-from loopworth.workflows.ends import words
+from loopworth.runs.exit import LIMITS
+from loopworth.runs.outcome import Failed, Outcome, Stop, Waiting, passes
+from loopworth.workflows.ends import cause, words
 from loopworth.workflows.template_data import Gaps, Skipped
 from loopworth.workflows.verbs import Act
 
@@ -169,14 +170,14 @@ def blamed(step: Step, end: Stop | Failed, place: Effects) -> Stop | Failed:
     """The end of a step as the end of the pipeline: most are `step_failed`, and all name the step."""
     if isinstance(end, Stop) and passes(end, place.path):
         return Stop(end.exit, end.owner, f"{step.named}: {end.note}" if end.note else step.named)
-    return Failed(f"{step.named}{words(end)}")
+    return Failed(f"{step.named}{words(end)}", cause(end))
 
 
 def numbered(index: int, end: Exception) -> Exception:
     """The same end, saying which item it was."""
     if isinstance(end, Stop):
         return Stop(end.exit, end.owner, f"item {index}: {end.note}" if end.note else f"item {index}")
-    return Failed(f"item {index}: {end}") if isinstance(end, Failed) else end
+    return Failed(f"item {index}: {end}", end.cause) if isinstance(end, Failed) else end
 
 
 def short(value: Any) -> str:

@@ -25,7 +25,7 @@ class TemplateFault(Failed, ValueError):
     """
 
     def __init__(self, what: str, instead: str = "", path: tuple[str | int, ...] = (), line: int = 1) -> None:
-        super().__init__(what, instead)
+        super().__init__(what)
         self.what, self.instead, self.path, self.line = what, instead, path, line
 
     def __str__(self) -> str:

@@ -16,6 +16,7 @@ from loopworth.agents.repetition import canonical
 from loopworth.agents.submit import SUBMIT
 from loopworth.comparisons.numerals import Notation, number_in, numbers
 from loopworth.comparisons.ruling import part_of_judge, without_judge
+from loopworth.comparisons.symptoms.older_ends import cause_told
 from loopworth.comparisons.trace import leaves
 from loopworth.runs.events import (
     AnyEvent,
@@ -28,12 +29,12 @@ from loopworth.runs.events import (
     Spoke,
     ToolCalled,
 )
+from loopworth.runs.exit import LIMITS, Exit
 from loopworth.runs.message import Message, json_of, unfenced
 from loopworth.runs.observation import Observation
-from loopworth.runs.outcome import LIMITS, Exit, Outcome
+from loopworth.runs.outcome import Outcome
 from loopworth.runs.recording import Recording
 from loopworth.runs.usage import Value
-from loopworth.workflows.ends import meant
 
 TURN = re.compile(r"^(?P<loop>(?:.*/)?)(?P<turn>[0-9]+)/(?:ask|call\[(?P<k>[0-9]+)\])$")
 """The effects of a loop: turn 3 of the loop at `sub/` is `sub/3/ask`, and its calls are `sub/3/call[0]` and so on."""
@@ -118,6 +119,7 @@ class Conduct(Value, frozen=True, dict=True):
     events: tuple[AnyEvent, ...] = ()
     seconds: float = 0.0
     ending: str = ""
+    cause: Exit | None = None
 
     @cached_property
     def last(self) -> str:
@@ -132,15 +134,16 @@ class Conduct(Value, frozen=True, dict=True):
     @cached_property
     def end(self) -> Exit:
         """What it ended for: of a step that failed, what ended within it."""
-        return (meant(self.note) if self.exit == "step_failed" else None) or self.exit
+        return ended(self.exit, self.cause, self.note)
 
     @cached_property
-    def ends(self) -> Mapping[str, str]:
+    def ends(self) -> Mapping[Exit, str]:
         """The same, and what parts of a run that was not right came to, whatever took their place then; each with what
         is said of it."""
         parts = {event.limit: f"{event.limit} at {event.at}" for event in self.events if type(event) is LimitHit}
-        parts |= {meant(event.note) or event.exit: event.note for event in self.events if type(event) is FellBack}
-        found = {str(end): note for end, note in parts.items() if end in UNMEANT and self.right is not True}
+        fallen = [event for event in self.events if type(event) is FellBack]
+        parts |= {ended(event.exit, event.cause, event.note): event.note for event in fallen}
+        found = {end: note for end, note in parts.items() if end in UNMEANT and self.right is not True}
         found[self.end] = self.note
         return found
 
@@ -198,7 +201,13 @@ def conduct(recording: Recording) -> Conduct | None:
         ending=next(
             (text(one.message) for one in reversed(outcome.transcript) if one.message["role"] == "assistant"), ""
         ),
+        cause=outcome.cause,
     )
+
+
+def ended(exit: Exit, cause: Exit | None, note: str) -> Exit:
+    """What a run, or a part of one, ended for: of a step that failed, what ended within it."""
+    return (cause or cause_told(note) or exit) if exit == "step_failed" else exit
 
 
 def called(outcome: Outcome) -> Iterator[Called]:

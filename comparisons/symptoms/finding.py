@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from loopworth.comparisons.symptoms.conduct import Called, Conduct
+from loopworth.runs.exit import Exit
 from loopworth.runs.observation import FAILED
-from loopworth.runs.outcome import Exit
 from loopworth.runs.usage import Value
 
 Part = Literal["instructions", "tools", "state", "decision", "termination"]

@@ -14,7 +14,8 @@ from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, e
 from loopworth.comparisons.trace import leaves
 from loopworth.runs.effects import MOST_OUTPUT
 from loopworth.runs.events import LimitHit
-from loopworth.runs.outcome import Exit, Outcome
+from loopworth.runs.exit import Exit
+from loopworth.runs.outcome import Outcome
 
 MARGIN, LEAST_MARGIN = 0.5, 2
 """What a proposed cap allows above the 95th percentile of the healthy runs."""

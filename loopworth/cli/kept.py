@@ -16,11 +16,11 @@ from loopworth.cli.steps import steps
 from loopworth.cli.store import Place, filed, found_run, gathered, open_store
 from loopworth.cli.terminal import AsJson, complain, headed, output, results, shown, write_json
 from loopworth.runs.characters import safe
+from loopworth.runs.exit import Exit
 from loopworth.runs.figures import dollars, end, second, spent, tokens
 from loopworth.runs.home import home
 from loopworth.runs.kept import Kept, Query
 from loopworth.runs.orphans import Orphan, orphans
-from loopworth.runs.outcome import Exit
 from loopworth.runs.recording import Recording
 from loopworth.runs.recording import line as line_of
 from loopworth.runs.shelf import Shelf, elsewhere

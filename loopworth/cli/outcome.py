@@ -23,6 +23,7 @@ def report(outcome: Outcome, id: str | None, replayed: bool) -> dict[str, Any]:
         "answer": outcome.answer,
         "exit": outcome.exit,
         "note": outcome.note,
+        "cause": outcome.cause,
         "warnings": outcome.warnings,
         "route": outcome.route,
         "protocols": outcome.protocols,

@@ -11,7 +11,8 @@ from typing import Any
 import typer
 
 from loopworth.cli.terminal import complain
-from loopworth.runs.outcome import Diverged, Exit, Fenced
+from loopworth.runs.exit import Exit
+from loopworth.runs.outcome import Diverged, Fenced
 
 DONE = 0
 FAILED = 1

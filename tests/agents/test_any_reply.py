@@ -21,9 +21,10 @@ from loopworth.models.endpoint import Endpoint
 from loopworth.runs.budget import Budget, Limits
 from loopworth.runs.effects import Effects, execute
 from loopworth.runs.events import ModelCalled, ToolCalled
+from loopworth.runs.exit import Exit
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.message import system, user
-from loopworth.runs.outcome import Exit, Outcome, Stop
+from loopworth.runs.outcome import Outcome, Stop
 from loopworth.runs.replay import Replayed
 from loopworth.runs.usage import Usage
 from loopworth.runs.world import Live

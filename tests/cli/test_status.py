@@ -9,7 +9,7 @@ import typer
 
 from loopworth.cli.status import UserFault, culprits, of_exit
 from loopworth.models import Unavailable
-from loopworth.runs.outcome import Exit
+from loopworth.runs.exit import Exit
 from loopworth.runs.secrets import learn
 from loopworth.workflows.faults import Fault, WorkflowFault
 

@@ -12,7 +12,8 @@ from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.scores import Score
 from loopworth.comparisons.trial import clean, encoded, scored, tried
 from loopworth.runs.events import ModelCalled
-from loopworth.runs.outcome import APART, Outcome
+from loopworth.runs.exit import APART
+from loopworth.runs.outcome import Outcome
 from loopworth.runs.usage import Usage
 
 plain = st.recursive(

@@ -15,9 +15,10 @@ from loopworth.models.errors import Trouble
 from loopworth.models.wire import decode, encode
 from loopworth.runs.budget import Budget, Limits
 from loopworth.runs.effects import Effects, execute
+from loopworth.runs.exit import BAD_FINISH
 from loopworth.runs.message import Reply, Request, user
 from loopworth.runs.observation import Observation
-from loopworth.runs.outcome import BAD_FINISH, Outcome
+from loopworth.runs.outcome import Outcome
 from loopworth.runs.world import Live
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows.types import parse_type

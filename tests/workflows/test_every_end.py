@@ -10,7 +10,7 @@ import pytest
 from loopworth.models import open_model
 from loopworth.runs.budget import Budget
 from loopworth.runs.effects import Effects, execute
-from loopworth.runs.outcome import Exit
+from loopworth.runs.exit import Exit
 from loopworth.runs.world import Decision, Live
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import compile

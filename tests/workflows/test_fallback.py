@@ -2,6 +2,7 @@
 
 import pytest
 
+from loopworth.runs.events import FellBack
 from loopworth.runs.world import Decision
 from tests.workflows.played import Played, pipeline, scripted
 
@@ -10,7 +11,7 @@ FAILING = "{id: a, call: lookup, with: {code: AB}}"
 
 def fallen(run):
     """What `otherwise` ran after."""
-    return [(event.at, event.exit) for event in run.outcome.events if type(event).__name__ == "FellBack"]
+    return [(event.at, event.exit) for event in run.outcome.events if type(event) is FellBack]
 
 
 def test_a_step_that_fails_is_followed_by_otherwise(tmp_path):
@@ -21,6 +22,14 @@ def test_a_step_that_fails_is_followed_by_otherwise(tmp_path):
         "none found",
         [("otherwise", "step_failed")],
     )
+
+
+def test_what_ended_within_a_step_is_told_by_the_event_too(tmp_path):
+    """As data: a run that is right in the end keeps why `otherwise` was needed."""
+    steps, model = ["{id: a, ask: hi}", "{call: lookup, with: {code: Z}, if: false}"], "{text: '', finish: stop}"
+    run = Played(tmp_path, pipeline(*steps, answer='"{{ a }}"', top=f"{scripted(model)}\notherwise: {{set: 77}}"))
+    [event] = [event for event in run.outcome.events if type(event) is FellBack]
+    assert (event.cause, run.outcome.exit, run.outcome.cause) == ("empty", "success", None)
 
 
 def test_otherwise_does_not_run_after_success(tmp_path):
