@@ -13,8 +13,8 @@ from loopworth.comparisons.repeats import PROBES, shown_alike
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.ruling import UNJUDGED
 from loopworth.comparisons.sentences import counted
+from loopworth.runs.exit import APART
 from loopworth.runs.figures import dollars
-from loopworth.runs.outcome import APART
 
 if TYPE_CHECKING:
     from loopworth.comparisons.report import ArmFigures
