@@ -190,7 +190,7 @@ def told(stage: Stage, said: Any, words: str) -> None:
     outcome = run.asked(said)
     only(run, after=f"{words} from a program's `ask`")
     claim(
-        outcome.exit == "waiting" and ("`ask`" in outcome.note or "the gate of" in outcome.note),
+        outcome.exit == "waiting" and bool(outcome.gates),
         f"after {words} from a program's `ask` the run ended {outcome.exit} {outcome.note}".strip(),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from loopworth.tools.allow import Allow
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.tool import Tool
 from loopworth.workflows import json_schema
@@ -58,14 +59,13 @@ def ill_typed(value: Any, schema: Mapping[str, Any], spot: Spotted, name: str) -
 def forbidden(form: Form, tool: Tool, given: Mapping[str, Any]) -> Iterator[Fault]:
     """The faults of constants that the tool's allow-list refuses."""
     for name, value in given.items():
-        schema = tool.parameters.get("properties", {}).get(name)
-        if schema is None or not constant(value):
+        schema, rule = tool.parameters.get("properties", {}).get(name), tool.allow.rules.get(name)
+        if schema is None or rule is None or not constant(value):
             continue
         try:
-            tool.allow.check({name: plain(value, schema)})
+            Allow({name: rule}).check({name: plain(value, schema)})
         except ArgumentFault as fault:
-            if fault.status == "not_allowed" and str(fault).startswith(name):
-                yield form.at("with", name).fault(str(fault))
+            yield form.at("with", name).fault(str(fault))
 
 
 def constant(value: Any) -> bool:

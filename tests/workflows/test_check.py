@@ -291,3 +291,14 @@ def test_an_argument_that_is_bound_is_passed_by_nobody_else(tmp_path):
         "7:22 'amount' of the tool 'pay' is bound in its catalogue; leave it out here",
         "8:22 the tool 'pay' has no 'sum'; there are no arguments",
     ]
+
+
+def test_each_constant_is_held_against_the_rule_of_its_own_argument(tmp_path):
+    """Whatever the other arguments of the call are, and however their names begin."""
+    (tmp_path / "t.py").write_text("def pay(to: str, total: int) -> int:\n    '''Pay.'''\n")
+    tools = "tools:\n  pay: {python: 't:pay', effect: write, allow: {to: [ann], total: [5]}}\n"
+    calls = ["{to: '{{ q }}', total: 9}", "{to: bob, total: '{{ late }}'}", "{to: ann, total: 5}"]
+    assert faults(tmp_path, steps(*(f"- {{call: pay, with: {call}}}" for call in calls)), tools_yaml=tools) == [
+        "7:44 total must be one of 5; 9 is not allowed; ",
+        '8:26 to must be one of "ann"; "bob" is not allowed; ',
+    ]
