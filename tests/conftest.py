@@ -1,5 +1,6 @@
-"""How tests run: property tests on the same examples every time, and without a deadline, since a busy machine breaks no
-rule; no test writes into the checkout's own run store, and none knows another's keys.
+"""How tests run: property tests on the same examples every time, whatever ran before (`--hypothesis-profile search` looks
+for others), and without a deadline, since a busy machine breaks no rule; no test writes into the checkout's own run store,
+and none knows another's keys.
 
 A shell that starts a command in the background has it ignore Ctrl-C, and so would every process that a test interrupts.
 """
@@ -12,12 +13,22 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from loopworth.runs.secrets import KNOWN
 
 settings.register_profile("loopworth", deadline=None, derandomize=True)
+settings.register_profile("search", deadline=None, print_blob=True)
 settings.load_profile("loopworth")
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """hypothesis draws constants out of all modules that are loaded by then, so examples would differ with the order of
+    the tests."""
+    if config.getoption("hypothesis_profile") is None:
+        none = providers.Constants()
+        providers._get_local_constants = lambda: none
 
 
 @pytest.fixture(autouse=True)

@@ -29,6 +29,8 @@ PLAIN = ("text", "tool_use")
 BLOCKS = "blocks"
 """The key under which a message keeps the blocks it came in, where they hold more than text and calls: thinking with
 its signatures has to go back unchanged and in its place."""
+SEALED = {"thinking": "signature", "redacted_thinking": "data"}
+"""What the endpoint takes a block of thoughts back by; without it, it refuses the whole request."""
 
 
 class Anthropic:
@@ -136,6 +138,8 @@ def said(message: Message) -> Iterator[dict[str, Any]]:
     for block in kept or ():
         match block.get("type"):
             case "text" if not content_text([block]).strip():
+                continue
+            case "thinking" | "redacted_thinking" as kind if not block.get(SEALED[kind]):
                 continue
             case "tool_use":
                 if (call := calls.pop(str(block.get("id")), None)) is not None:

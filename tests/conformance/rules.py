@@ -116,3 +116,5 @@ def anthropic_block(block: Body) -> Iterator[str]:
         yield f"tool_use.id: {block['id']}"
     if block["type"] == "thinking" and not block.get("signature"):
         yield "thinking.signature: field required"
+    if block["type"] == "redacted_thinking" and not block.get("data"):
+        yield "redacted_thinking.data: field required"

@@ -178,8 +178,10 @@ def test_calls_that_were_mended_go_back_mended_between_what_was_thought() -> Non
 
 
 def test_what_cannot_go_back_does_not() -> None:
-    """An empty text is refused, and what has no type is nothing; the rest stays in its place."""
+    """An empty text is refused, and so are thoughts without their seal; what has no type is nothing; the rest stays in
+    its place."""
     odd = [{"type": "text", "text": " "}, {"text": "no type"}, {"type": "tool_use", "id": 7, "name": "f", "input": {}}]
+    odd += [{"type": "thinking", "thinking": "unsigned"}, {"type": "redacted_thinking"}]
     said = reply(BLOCKS[0], *odd, stop_reason="tool_use").message
     [call] = said["tool_calls"]
     found = body(Request([user("hi"), said, result(call["id"])]))["messages"]

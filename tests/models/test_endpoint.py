@@ -81,7 +81,9 @@ BROKEN = [
     Answer(raw=b"garbage\r\n\r\n"),
     Answer(raw=b"\x16\x03\x01\x00\x05hello"),
     Answer(raw=HEAD + b"Content-Length: 100\r\n\r\n" + b'{"choices": [{"mess'),
-    Answer(raw=HEAD + b"Connection: close\r\nContent-Length: 5\r\n\r\n" + b'{"choices": [{"message": {"content": "x"}}]}'),
+    Answer(
+        raw=HEAD + b"Connection: close\r\nContent-Length: 5\r\n\r\n" + b'{"choices": [{"message": {"content": "x"}}]}'
+    ),
     Answer(raw=HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b'13\r\n{"choices": [{"mess\r\n'),
     Answer(raw=HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"zz\r\nhello\r\n"),
     Answer(raw=HEAD + b"Connection: close\r\nContent-Encoding: gzip\r\nContent-Length: 7\r\n\r\nnot zip"),
