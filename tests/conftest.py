@@ -1,6 +1,6 @@
-"""How tests run: property tests on the same examples every time, whatever ran before (`--hypothesis-profile search` looks
-for others), and without a deadline, since a busy machine breaks no rule; no test writes into the checkout's own run store,
-and none knows another's keys.
+"""How tests run: property tests on the same examples every time, whatever ran before, and without a deadline, since a
+busy machine breaks no rule; no test writes into the checkout's own run store, and none knows another's keys. With
+`--hypothesis-profile search` property tests look for other examples.
 
 A shell that starts a command in the background has it ignore Ctrl-C, and so would every process that a test interrupts.
 """
