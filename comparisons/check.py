@@ -198,7 +198,7 @@ class Checking:
                     yield arm.at("python").fault(fault.what, fault.instead)
                 except ValueError as why:
                     yield arm.at("python").fault(f"{arm.python!r} {why}")
-            if arm.command is not None and not arm.command:
+            if arm.command is not None and not "".join(arm.command[:1]).strip():
                 yield arm.at("command").fault("`command` is empty", "command: [./agent, --json]", key=True)
             if isinstance(arm.log, str) and self.comparison.stop_early:
                 what = "`stop_early: true` saves runs, and those of a log are made"

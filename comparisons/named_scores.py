@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -111,7 +111,8 @@ def configured(name: str, kind: Callable[..., Any], options: Mapping[str, Any]) 
         try:
             msgspec.convert({**needed(kind, values), option: value}, kind)
         except msgspec.ValidationError as error:
-            choices = get_args(get_type_hints(kind)[option])
+            hint = get_type_hints(kind)[option]
+            choices = get_args(hint) if get_origin(hint) is Literal else ()
             raise ScoreFault(option, f"{option}: {cause(error)}", " or ".join(map(str, choices))) from None
     return msgspec.convert(values, kind)
 

@@ -20,8 +20,10 @@ from loopworth.workflows.spec import (
     ModelSpec,
     Name,
     Number,
+    Prose,
     Text,
     ToolName,
+    Verbatim,
 )
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -65,7 +67,7 @@ class Arm(Form):
     """A workflow's file."""
     python: Text | None = None
     """`module:function` of your own; it gets the columns of the task that its parameters name."""
-    command: list[Text] | None = None
+    command: list[Verbatim] | None = None
     """A program of your own and its arguments; the task comes as JSON on its standard input."""
     log: Text | None = None
     """A log of runs that were made elsewhere."""
@@ -103,7 +105,7 @@ class Judge(Form):
     title: ClassVar[str] = "in `judge`"
     model: ModelSpec
     """The model that judges."""
-    rubric: Annotated[Text | None, Unset("the same meaning passes")] = None
+    rubric: Annotated[Prose | None, Unset("the same meaning passes")] = None
     """What makes an answer right."""
     labels: Text | None = None
     """Rows whose verdict a person gave; the judge is held against them."""
@@ -113,7 +115,7 @@ class Injected(Form):
     """A failure that is put into a tool's calls: seeded, at a rate or at the n-th call."""
 
     title: ClassVar[str] = "in `faults`"
-    error: Text | None = None
+    error: Verbatim | None = None
     """The call fails with this text."""
     value: Any = None
     """The call returns this value."""

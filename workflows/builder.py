@@ -3,7 +3,7 @@ misspelt key is taken for the nearest right one, and the rest is still read."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
@@ -16,7 +16,9 @@ from loopworth.workflows.form import (
     Form,
     Kind,
     Spotted,
+    Spoken,
     Words,
+    Unset,
     alone,
     foreign,
     home_of,
@@ -103,13 +105,16 @@ class Builder:
     def value(self, info: Any, raw: Any, path: Place) -> Any:
         """One field's value, or MISSING with a fault."""
         annotation = Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
-        return self.typed(annotation, raw, path, "" if info.is_required() else LEFT_OUT)
+        return self.typed(annotation, raw, path, "" if info.is_required() else left_out(info))
 
     def typed(self, annotation: Any, raw: Any, path: Place, spare: str = "") -> Any:
         """`raw` as a value of `annotation`; `spare` is what may be done instead of giving one."""
         if raw is BROKEN:
             return MISSING
         meta = metadata(annotation)
+        if blanks := [place for option in members(annotation) for place in silent(option, raw, path)]:
+            self.faults += [self.silence(annotation, place, spare) for place in blanks]
+            return MISSING
         for mark in meta:
             if isinstance(mark, Kind):
                 return self.marked(mark, annotation, raw, path)
@@ -142,6 +147,11 @@ class Builder:
         if mark.name in ("expression", "prose", "prompt") and not isinstance(value, str):
             return self.fault(path, f"{named(path)} must be a text, and this is {said(raw)}")
         self.prose(raw, path)
+    def silence(self, annotation: Any, path: Place, spare: str) -> Fault:
+        """The fault of a text that is to be read, and says nothing."""
+        what = f"{named(path)} must be {wanted(annotation)}, and this is blank"
+        return self.document.fault(path, what, f"write one{spare}")
+
         return value
 
     def prose(self, raw: Any, path: Place) -> None:
@@ -174,10 +184,11 @@ class Builder:
         bare = unwrapped(option)
         if bare is Any or not get_args(bare):
             return raw
-        if not raw and any(getattr(mark, "min_length", 0) for mark in (*meta, *metadata(option))):
+        if not raw and any(getattr(mark, "min_length", 0) for mark in limits((*meta, *metadata(option)))):
             return self.fault(path, f"{named(path)} is empty")
         built = [self.typed(get_args(bare)[0], part, (*path, index)) for index, part in enumerate(raw)]
-        return [part for part in built if part is not MISSING]
+        sound = [part for part in built if part is not MISSING]
+        return sound if sound or not raw else MISSING
 
     def leaf(self, chosen: list[Any], annotation: Any, raw: Any, path: Place, key: bool = False) -> Any:
         """A scalar, validated by pydantic; words are compared first, so that a misspelt one gets its nearest."""
@@ -203,12 +214,34 @@ class Builder:
             if words and isinstance(raw, str) and (word := ours(raw, words) or nearest(raw, words)):
                 instead = f"did you mean {word!r}?"
             return self.fault(path, what, instead, key=key)
+def limits(marks: Iterable[Any]) -> Iterator[Any]:
+    """The marks of a field, and what pydantic's own among them hold."""
+    for mark in marks:
+        yield from (mark, *getattr(mark, "metadata", ()))
+
+
+def left_out(info: Any) -> str:
+    """What may be done instead of giving a key a value, and what holds then."""
+    return LEFT_OUT + "".join(f" (then: {mark.text})" for mark in info.metadata if isinstance(mark, Unset))
+
+
 
 
 def nested(place: tuple[str, ...], value: Any, free: bool) -> str:
     """How to write a value at a place below a key, which may be there already."""
     part = f"{place[1]}: {spelled(value) if isinstance(value, str | int | float) else '…'}"
     return f"write `{place[0]}: {{{part}}}`" if free else f"write `{part}` under `{place[0]}`"
+def silent(option: Any, raw: Any, path: Place) -> Iterator[Place]:
+    """Where a value of an option that is to be read says nothing; of one that may be more than a text, also below."""
+    if any(isinstance(mark, Spoken) for mark in metadata(option)):
+        several = isinstance(raw, list | dict) and unwrapped(option) is Any
+        yield from (
+            place for place, text in leaves(raw, path) if several and isinstance(text, str) and not text.strip()
+        )
+        if (isinstance(raw, str) and not raw.strip()) or (unwrapped(option) is Any and raw in (None, [], {})):
+            yield path
+
+
 
 
 def blank(annotation: Any) -> Any:

@@ -49,7 +49,8 @@ def faults(form: Form, key: str = "model") -> Iterator[Fault]:
     if written is None or (isinstance(written, spec.ModelForm) and not isinstance(written.name, str)):
         return
     for part, what, instead in spec_faults(model_spec(written)):
-        yield place(form, key, written, part).fault(what, instead)
+        if not isinstance(written, spec.ModelForm) or written.sound(part):
+            yield place(form, key, written, part).fault(what, instead)
 
 
 def place(form: Form, key: str, written: spec.ModelSpec, part: str) -> Spotted:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, PrivateAttr
 
 from loopworth.workflows.document import BROKEN, Document, Place
 from loopworth.workflows.faults import Fault, misspelt
@@ -36,6 +36,14 @@ class Words:
 
 
 @dataclass(frozen=True)
+@dataclass(frozen=True)
+class Spoken:
+    """A text that is there to be read: a blank one is a fault, for `check` and for an editor."""
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(core), "pattern": r"\S"}
+
+
 class Later:
     """A key that the language has and this version does not: it loads, its use is a fault, and nothing suggests it."""
 

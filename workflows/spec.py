@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, WithJs
 
 from loopworth.workflows.document import Document
 from loopworth.workflows.faults import Fault
-from loopworth.workflows.form import Form, Kind, Later, Unset, Words
+from loopworth.workflows.form import Form, Kind, Later, Spoken, Unset, Words
 from loopworth.workflows.literals import NAME, unset
 from loopworth.workflows.types import Type, parse_type
 
@@ -59,10 +59,14 @@ def matching(pattern: str, kind: str) -> Any:
     return AfterValidator(check)
 
 
-Text = Annotated[str, Words("a text", spelled=True)]
-Prose = Annotated[str, Kind("prose")]
-Expression = Annotated[str, Kind("expression")]
+Text = Annotated[str, Spoken(), Words("a text", spelled=True)]
+Verbatim = Annotated[str, Words("a text", spelled=True)]
+"""A text that is passed on as it stands, a blank one too."""
+Prose = Annotated[str, Kind("prose"), Spoken()]
+Expression = Annotated[str, Kind("expression"), Spoken(), Words("an expression")]
 Template = Annotated[Any, Kind("template")]
+Saying = Annotated[Template, Spoken(), Words("a text")]
+"""What somebody is told, with templates."""
 TypeText = Annotated[Any, Kind("type"), WithJsonSchema({"type": ["string", "object", "array"]})]
 Name = Annotated[str, matching("[a-z][a-z0-9_]*", "an input, a step, a tool or an arm")]
 Label = Annotated[str, matching("[a-z][a-z0-9_-]*", "a label")]
@@ -99,11 +103,15 @@ class ChatMessage(Form):
     title: ClassVar[str] = "in a message"
     role: Literal["system", "user", "assistant"]
     """Who says it."""
-    content: Template
+    content: Saying
     """A text with templates, or a list of content parts (`{type: text, …}`, `{type: image_url, …}`)."""
 
 
-Prompt = Annotated[str, Kind("prompt"), Words("a text", spelled=True)] | FileText | list[ChatMessage]
+Prompt = (
+    Annotated[str, Kind("prompt"), Spoken(), Words("a text", spelled=True)]
+    | FileText
+    | Annotated[list[ChatMessage], Field(min_length=1)]
+)
 
 
 class Secret(Form):
@@ -178,7 +186,7 @@ class ModelForm(Form):
     """The replies of a `scripted` model: a list, or a list per step id."""
 
 
-ModelName = Annotated[str, Words("a text: provider/name", spelled=True)]
+ModelName = Annotated[str, Spoken(), Words("a text: provider/name", spelled=True)]
 ModelSpec = ModelName | ModelForm
 
 
@@ -206,7 +214,7 @@ class Gate(Form):
     title: ClassVar[str] = "in a gate"
     if_: Annotated[Expression | None, Unset("always")] = Field(default=None, alias="if")
     """When it closes: an expression over the inputs and `args`, the exact arguments of the call."""
-    ask: Annotated[Template, Unset("whether the call may be made, with its arguments")] = None
+    ask: Annotated[Saying, Unset("whether the call may be made, with its arguments")] = None
     """What the person is asked."""
     choices: Annotated[
         Annotated[list[Literal["approve", "edit", "reject"]], Field(min_length=1)] | None, Unset("[approve, reject]")
@@ -227,7 +235,7 @@ class AllowPattern(Form):
     """A pattern the whole of an argument must match."""
 
     title: ClassVar[str] = "in `allow`"
-    pattern: Text
+    pattern: Verbatim
     """A regular expression that the whole argument must match."""
 
     def rules(self) -> Iterator[Fault]:
@@ -254,9 +262,9 @@ class McpServer(Form):
     title: ClassVar[str] = "in `mcp`"
     command: Text | None = None
     """The server's command."""
-    args: list[Text] = Field(default_factory=list)
+    args: list[Verbatim] = Field(default_factory=list)
     """Its arguments."""
-    env: dict[str, Text | Secret] = Field(default_factory=dict)
+    env: dict[str, Verbatim | Secret] = Field(default_factory=dict)
     """Its environment."""
     url: Text | None = None
     """The server's address."""
@@ -351,7 +359,7 @@ class Option(Form):
     title: ClassVar[str] = "in a label"
     description: Prose | None = None
     """What the label means."""
-    examples: list[Text] | None = None
+    examples: list[Prose] | None = None
     """Texts that belong to it, for `by: similarity`."""
 
 
@@ -365,7 +373,7 @@ class Body(Form):
     """With `ask`: the type of the answer."""
     choose: Prompt | None = None
     """Verb: lets a model choose one label of `from`."""
-    from_: list[Label] | dict[Label, Annotated[str, Kind("prose")] | Option] | None = Field(default=None, alias="from")
+    from_: list[Label] | dict[Label, Prose | Option] | None = Field(default=None, alias="from")
     """With `choose`: the labels, or each label and what it means."""
     by: Annotated[Literal["similarity"] | None, Unset("a model chooses")] = None
     """With `choose`: `similarity` compares texts instead of asking a model."""
@@ -381,7 +389,7 @@ class Body(Form):
     """Verb: any value, with templates in its texts."""
     check: Expression | None = None
     """Verb: an expression that must hold, or the step fails."""
-    else_: Template = Field(default=None, alias="else")
+    else_: Saying = Field(default=None, alias="else")
     """With `check`: what is said when it does not hold."""
     model: Annotated[ModelSpec | None, Unset("the workflow's")] = None
     """With `ask` and `choose`: another model than the workflow's."""
@@ -447,7 +455,7 @@ class Route(Body):
     title: ClassVar[str] = "in a route"
     description: Prose | None = None
     """What the route is for: the model that chooses is told."""
-    examples: list[Text] | None = None
+    examples: list[Prose] | None = None
     """Texts that belong to it, for `by: similarity`."""
     if_: Expression | None = Field(default=None, alias="if")
     """Take the route where this holds, without a model; such routes are tried first, in order."""
@@ -467,7 +475,7 @@ class Guard(Form):
     """What it looks at: the inputs, each call (`tool`, `args`), or the answer."""
     if_: Expression = Field(alias="if")
     """Ends the run as `guardrail` where it holds."""
-    else_: Template = Field(default=None, alias="else")
+    else_: Saying = Field(default=None, alias="else")
     """The cause that is recorded."""
 
 
@@ -501,7 +509,7 @@ class Workflow(Form):
     """For a tool, when a person is asked: beside what the catalogue says."""
     check: Expression | None = None
     """Must hold of `answer`, `calls` and `observations`, or the run ends as `check_failed`."""
-    else_: Template = Field(default=None, alias="else")
+    else_: Saying = Field(default=None, alias="else")
     """With `check`: what is said when it does not hold."""
     guard: list[Guard] = Field(default_factory=list)
     """Checks from outside, each of which ends the run as `guardrail`."""

@@ -378,6 +378,11 @@ def test_agreement_is_what_was_counted(pairs: list[tuple[bool | None, bool]]) ->
         ("{judge: {rubric: x}}", "'model' is missing in `judge`"),
         ("{judge: {model: openai/x, rubrik: x}}", "3:34  unknown key 'rubrik' in `judge`"),
         ("{judge: {model: nobody/x}}", "3:24  unknown provider"),
+        (
+            "{judge: {model: openai/x, rubric: ''}}",
+            "3:42  `rubric` must be a text, and this is blank\n    write one, or",
+        ),
+        ('{judge: {model: openai/x, rubric: " "}}', "leave the key out (then: the same meaning passes)"),
         ("{judge: {model: openai/x, labels: lost.jsonl}}", "there is no file"),
         ("{judge: {model: openai/x, labels: bad.jsonl}}", "bad.jsonl:2:1  a labelled row has `answer`"),
         ("{judge: {model: openai/x, labels: nan.jsonl}}", "nan.jsonl:1"),

@@ -77,6 +77,8 @@ def found(folder, text, **others):
         (comparison("faults: {lookup: {rate: 0.5}}"), "5:10 a fault that does nothing"),
         (comparison(arms="{a: {python: 'app:answer'}}"), "4:20 no file app.py beside the YAML, and no installed"),
         (comparison(arms="{a: {command: []}}"), "4:12 `command` is empty"),
+        (comparison(arms="{a: {command: ['', --json]}}"), "4:12 `command` is empty"),
+        (comparison(score="{json: {paths: ['']}}"), "3:16 paths: '' is not a path; write one such as total, items[0]"),
         (comparison(arms="{a: {log: tasks.jsonl}}"), "4:17 "),
     ],
 )
