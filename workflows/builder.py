@@ -10,15 +10,15 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
-from loopworth.workflows.document import BROKEN, Document, Place, plain, spelled
+from loopworth.workflows.document import BROKEN, Document, Place, leaves, plain, spelled
 from loopworth.workflows.faults import Fault, nearest, suggestion
 from loopworth.workflows.form import (
     Form,
     Kind,
-    Spotted,
     Spoken,
-    Words,
+    Spotted,
     Unset,
+    Words,
     alone,
     foreign,
     home_of,
@@ -111,10 +111,10 @@ class Builder:
         """`raw` as a value of `annotation`; `spare` is what may be done instead of giving one."""
         if raw is BROKEN:
             return MISSING
-        meta = metadata(annotation)
         if blanks := [place for option in members(annotation) for place in silent(option, raw, path)]:
             self.faults += [self.silence(annotation, place, spare) for place in blanks]
             return MISSING
+        meta = metadata(annotation)
         for mark in meta:
             if isinstance(mark, Kind):
                 return self.marked(mark, annotation, raw, path)
@@ -147,12 +147,12 @@ class Builder:
         if mark.name in ("expression", "prose", "prompt") and not isinstance(value, str):
             return self.fault(path, f"{named(path)} must be a text, and this is {said(raw)}")
         self.prose(raw, path)
+        return value
+
     def silence(self, annotation: Any, path: Place, spare: str) -> Fault:
         """The fault of a text that is to be read, and says nothing."""
         what = f"{named(path)} must be {wanted(annotation)}, and this is blank"
         return self.document.fault(path, what, f"write one{spare}")
-
-        return value
 
     def prose(self, raw: Any, path: Place) -> None:
         """Reports each unquoted text below that ` #` cuts short."""
@@ -214,6 +214,8 @@ class Builder:
             if words and isinstance(raw, str) and (word := ours(raw, words) or nearest(raw, words)):
                 instead = f"did you mean {word!r}?"
             return self.fault(path, what, instead, key=key)
+
+
 def limits(marks: Iterable[Any]) -> Iterator[Any]:
     """The marks of a field, and what pydantic's own among them hold."""
     for mark in marks:
@@ -225,12 +227,12 @@ def left_out(info: Any) -> str:
     return LEFT_OUT + "".join(f" (then: {mark.text})" for mark in info.metadata if isinstance(mark, Unset))
 
 
-
-
 def nested(place: tuple[str, ...], value: Any, free: bool) -> str:
     """How to write a value at a place below a key, which may be there already."""
     part = f"{place[1]}: {spelled(value) if isinstance(value, str | int | float) else '…'}"
     return f"write `{place[0]}: {{{part}}}`" if free else f"write `{part}` under `{place[0]}`"
+
+
 def silent(option: Any, raw: Any, path: Place) -> Iterator[Place]:
     """Where a value of an option that is to be read says nothing; of one that may be more than a text, also below."""
     if any(isinstance(mark, Spoken) for mark in metadata(option)):
@@ -240,8 +242,6 @@ def silent(option: Any, raw: Any, path: Place) -> Iterator[Place]:
         )
         if (isinstance(raw, str) and not raw.strip()) or (unwrapped(option) is Any and raw in (None, [], {})):
             yield path
-
-
 
 
 def blank(annotation: Any) -> Any:

@@ -190,9 +190,9 @@ class Files:
         except UnicodeDecodeError:
             self.found.append(spot.fault(f"{str(path)!r} is not UTF-8 text", "save it as UTF-8"))
             return
-        spot_of_all = Spot(Mark(0, 1, 1), Mark(0, 1, 1), len(form._text), True)
         if not form._text.strip():
             self.found.append(spot.fault(f"{str(path)!r} is blank", "write what it is to say, or name another file"))
+        spot_of_all = Spot(Mark(0, 1, 1), Mark(0, 1, 1), len(form._text), True)
         form._document = Document(str(path), form._text, [], form._text, {(): spot_of_all})
 
 

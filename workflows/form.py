@@ -36,7 +36,6 @@ class Words:
 
 
 @dataclass(frozen=True)
-@dataclass(frozen=True)
 class Spoken:
     """A text that is there to be read: a blank one is a fault, for `check` and for an editor."""
 
@@ -44,6 +43,7 @@ class Spoken:
         return {**handler(core), "pattern": r"\S"}
 
 
+@dataclass(frozen=True)
 class Later:
     """A key that the language has and this version does not: it loads, its use is a fault, and nothing suggests it."""
 
