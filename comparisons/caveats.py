@@ -80,8 +80,8 @@ def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
     if estimated := sum(t.arm == arm.arm and t.usage.estimated for t in result.final):
         cut = f"{counted(estimated, 'run')} {'was' if estimated == 1 else 'were'} cut"
         yield f"{cut} before the endpoint said what had been used; tokens are an upper limit"
-    if arm.p95_words:
-        yield arm.p95_words
+    if arm.latency.note:
+        yield arm.latency.note
     for alike in told_alike(t.warnings for t in result.final if t.arm == arm.arm):
         yield f"in {len(alike)} of {planned} {alike[0]}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -133,7 +134,7 @@ class Comparison:
             del ids[:n]
         return tuple(found)
 
-    @property
+    @cached_property
     def clusters(self) -> dict[str, str] | None:
         """Each task's template, where tasks of one template count as one."""
         if self.cluster is None:

@@ -196,7 +196,7 @@ def arm(found: ArmFigures) -> dict[str, Any]:
         **figures(found.figures),
         "answered": found.answered,
         "passes": [msgspec.structs.asdict(one) for one in found.passes],
-        "latency": {"p50": found.p50, "p95": found.p95, "note": found.p95_words},
+        "latency": msgspec.structs.asdict(found.latency),
         "exits": found.exits,
         "apart": found.apart,
         "harm": None if found.harm is None else dict(zip(("harmful", "runs"), found.harm, strict=True)),
@@ -210,7 +210,9 @@ def figures(found: Figures) -> dict[str, Any]:
     return {
         "accuracy": accuracy(found.accuracy),
         "model_calls": found.model_calls,
+        "model_calls_interval": found.model_calls_interval,
         "tool_calls": found.tool_calls,
+        "tool_calls_interval": found.tool_calls_interval,
         "tokens": amount(found.tokens),
         "usd": amount(found.usd),
     }

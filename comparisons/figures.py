@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from loopworth.comparisons.contrast import Contrast
+from loopworth.comparisons.intervals import Interval
 from loopworth.comparisons.measures import Accuracy, Amount
 from loopworth.comparisons.pareto import AXES, Beaten, Standing
 from loopworth.comparisons.report import ArmFigures, Judging
@@ -72,8 +73,8 @@ def rows(arms: tuple[ArmFigures, ...]) -> Iterable[tuple[str, list[str]]]:
     yield "tool calls", [number(arm.figures.tool_calls) for arm in arms]
     yield "tokens", [tokens(arm.figures.tokens) for arm in arms]
     yield "cost", [cost(arm) for arm in arms]
-    yield "latency p50", [duration(arm.p50) for arm in arms]
-    yield "latency p95", [duration(arm.p95) for arm in arms]
+    yield "latency p50", [duration(arm.latency.p50) for arm in arms]
+    yield "latency p95", [duration(arm.latency.p95) for arm in arms]
     if any(arm.harm for arm in arms):
         yield "did harm", [harm(arm.harm) for arm in arms]
     yield "ended", [tally(arm.exits) for arm in arms]
@@ -81,6 +82,42 @@ def rows(arms: tuple[ArmFigures, ...]) -> Iterable[tuple[str, list[str]]]:
         yield "counted apart", [tally(arm.apart) for arm in arms]
     if any(origin(arm) != "measured" for arm in arms):
         yield "figures are", [origin(arm) for arm in arms]
+
+
+SURE = "how sure the figures are: 95 % intervals of the means, and an upper 95 % limit of p95"
+ALONE = "each arm alone, over tasks: whether two overlap is no test of the arms, which the paired differences are"
+UNDER = "p95 is under"
+"""What `extents` are, what they are not, and which of them is the limit."""
+
+
+def extents(arms: Sequence[ArmFigures]) -> Iterable[tuple[str, list[str]]]:
+    """Between which limits lies what `rows` has as one figure; without those of which no arm has any."""
+    found = [arm.figures for arm in arms]
+    yield from ranges("model calls", [one.model_calls_interval for one in found], rounded)
+    yield from ranges("tool calls", [one.tool_calls_interval for one in found], rounded)
+    yield from ranges("tokens", [one.tokens.interval for one in found], "{:,.0f}".format)
+    yield from ranges("cost", [arm.figures.usd.interval if arm.billed else None for arm in arms], paid)
+    if any(arm.latency.p95_upper is not None for arm in arms):
+        yield UNDER, [tail(arm) for arm in arms]
+
+
+def ranges(
+    name: str, intervals: Sequence[Interval | None], form: Callable[[float], str]
+) -> Iterable[tuple[str, list[str]]]:
+    """Intervals in words, of which one that is a point is that; none where all are."""
+    ends = [() if one is None else tuple(dict.fromkeys(map(form, one))) for one in intervals]
+    if any(len(both) > 1 for both in ends):
+        yield name, ["-".join(both) or "-" for both in ends]
+
+
+def paid(usd: float) -> str:
+    return f"${rounded(usd)}" if usd else NOT_BILLED
+
+
+def tail(arm: ArmFigures) -> str:
+    """The upper limit of p95; at a small n there is none."""
+    found = arm.latency
+    return "no limit" if found.p95 is not None and found.p95_upper is None else duration(found.p95_upper)
 
 
 def origin(arm: ArmFigures) -> str:

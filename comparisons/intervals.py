@@ -1,4 +1,4 @@
-"""Intervals for one proportion, and for the difference of two, paired or not.
+"""Intervals for one proportion, for the difference of two, paired or not, and for one mean.
 
 Every interval is `(lower, upper)`; where there is no data there is none, and the function returns None.
 """
@@ -6,7 +6,7 @@ Every interval is `(lower, upper)`; where there is no data there is none, and th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import acos, cos, pi, sqrt
+from math import acos, cos, exp, isfinite, pi, sqrt
 from statistics import NormalDist, fmean, variance
 from typing import TypeAlias
 
@@ -72,6 +72,24 @@ def paired_t(differences: Sequence[float], conf: float = 0.95) -> Interval | Non
         return None
     mean, half = fmean(differences), t_of(conf, n - 1) * sqrt(variance(differences) / n)
     return (mean - half, mean + half)
+
+
+def mean_log_t(totals: Sequence[float], sizes: Sequence[int], conf: float = 0.95) -> Interval | None:
+    """The interval for a mean of amounts, none under 0: its delta interval on the log scale, Student's t with n - 1 df.
+
+    What `ratios.ratio_of_means` is for two arms, for one. `totals` are those of n units that do not depend on each
+    other, such as tasks, of `sizes` runs each; where sizes differ the mean is a ratio itself, linearized (Cochran 1977,
+    Sampling Techniques, 2.11). None under two units, and where an amount is not finite.
+    """
+    n, runs, total = len(totals), sum(sizes), sum(totals)
+    if n < 2 or not isfinite(total):
+        return None
+    if total <= 0:
+        return (0.0, 0.0)
+    mean = total / runs
+    spread = sqrt(sum((amount / mean - size) ** 2 for amount, size in zip(totals, sizes, strict=True)) / (n - 1))
+    reach = exp(t_of(conf, n - 1) * spread * sqrt(n) / runs)
+    return (mean / reach, mean * reach)
 
 
 def newcombe_paired(both: int, b: int, c: int, neither: int, conf: float = 0.95) -> Interval | None:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 
-from loopworth.comparisons.intervals import Interval, wilson, wilson_clustered
+from loopworth.comparisons.intervals import Interval, mean_log_t, wilson, wilson_clustered
 from loopworth.comparisons.result import Result, by_task
 from loopworth.comparisons.trial import Trial
 from loopworth.runs.usage import Value
 
 
 class Amount(Value, frozen=True):
-    """Tokens or US dollars of some runs: the known total, how many runs it is of, and how many are unknown."""
+    """Tokens or US dollars of some runs: the known total, how many runs it is of, and how many are unknown; the 95 %
+    interval of the mean, where that is known."""
 
     total: float
     known: int
     unknown: int
+    interval: Interval | None = None
 
     @property
     def mean(self) -> float | None:
@@ -35,13 +37,16 @@ class Accuracy(Value, frozen=True):
 
 
 class Figures(Value, frozen=True):
-    """What some runs of one arm came to. Means are per scored run; runs counted apart are in `apart` alone."""
+    """What some runs of one arm came to. Means are per scored run; runs counted apart are in `apart` alone. Their 95 %
+    intervals are over tasks (clusters, where the comparison has them): None under two."""
 
     accuracy: Accuracy
     model_calls: float | None
     tool_calls: float | None
     tokens: Amount
     usd: Amount
+    model_calls_interval: Interval | None = None
+    tool_calls_interval: Interval | None = None
 
 
 def figured(result: Result, arm: str, trials: Sequence[Trial]) -> Sequence[Trial]:
@@ -52,18 +57,53 @@ def figured(result: Result, arm: str, trials: Sequence[Trial]) -> Sequence[Trial
 
 def figures(result: Result, trials: Iterable[Trial], repeats: int | None = None) -> Figures:
     runs = [trial for trial in trials if trial.right is not None]
+    model_calls, tool_calls = [run.model_calls for run in runs], [run.tool_calls for run in runs]
+    units = placed(result, runs)
     return Figures(
         accuracy=accuracy(result, runs, lambda run: bool(run.right), repeats),
-        model_calls=fmean(run.model_calls for run in runs) if runs else None,
-        tool_calls=fmean(run.tool_calls for run in runs) if runs else None,
-        tokens=amount([run.usage.tokens for run in runs]),
-        usd=amount([run.usage.usd for run in runs]),
+        model_calls=fmean(model_calls) if runs else None,
+        tool_calls=fmean(tool_calls) if runs else None,
+        tokens=amount([run.usage.tokens for run in runs], units),
+        usd=amount([run.usage.usd for run in runs], units),
+        model_calls_interval=extent(model_calls, units),
+        tool_calls_interval=extent(tool_calls, units),
     )
 
 
-def amount(parts: Sequence[float | None]) -> Amount:
+def amount(parts: Sequence[float | None], units: Sequence[int]) -> Amount:
     known = [part for part in parts if part is not None]
-    return Amount(sum(known), len(known), len(parts) - len(known))
+    whole = len(known) == len(parts)
+    return Amount(sum(known), len(known), len(parts) - len(known), extent(known, units) if whole else None)
+
+
+def placed(result: Result, runs: Sequence[Trial]) -> Sequence[int]:
+    """To which unit each run belongs, by its number: a task, or the cluster that this is of. None on the way out of an
+    interrupt, where nothing may load scipy."""
+    if not result.whole:
+        return ()
+    places, clusters = dict[str, int](), result.comparison.clusters or {}
+    return [places.setdefault(clusters.get(run.task, run.task), len(places)) for run in runs]
+
+
+def extent(parts: Sequence[float], units: Sequence[int]) -> Interval | None:
+    """The 95 % interval of the mean of what runs took, out of the totals of their units."""
+    if not units:
+        return None
+    n = max(units) + 1
+    totals, sizes = [0.0] * n, [0] * n
+    for unit, part in zip(units, parts, strict=True):
+        totals[unit] += part
+        sizes[unit] += 1
+    return mean_log_t(totals, sizes)
+
+
+def firsts(runs: Iterable[Trial]) -> list[Trial]:
+    """Of each task its first run."""
+    found = dict[str, Trial]()
+    for run in runs:
+        if run.task not in found or run.repeat < found[run.task].repeat:
+            found[run.task] = run
+    return list(found.values())
 
 
 def accuracy(

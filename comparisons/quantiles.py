@@ -9,25 +9,24 @@ from loopworth.runs.usage import Value
 
 
 class Latency(Value, frozen=True):
-    """Seconds that runs took. `p95_upper` is a one-sided 95 % upper limit, None where n is too small for one."""
+    """Seconds that runs took. `p95_upper` is a one-sided 95 % upper limit, None where `n`, the number of runs that it
+    rests on, is too small for one, which `note` says then."""
 
-    n: int
     p50: float | None
     p95: float | None
-    p95_upper: float | None
-    words: str
+    p95_upper: float | None = None
+    n: int = 0
+    note: str = ""
 
 
-def latency(seconds: Sequence[float]) -> Latency:
-    """The median and the 95th percentile of some runs, and what can be said of them at this n."""
-    n = len(seconds)
-    if not n:
-        return Latency(0, None, None, None, "no run was timed")
-    p50, p95 = quantile(seconds, 0.5), quantile(seconds, 0.95)
-    upper = quantile_ci(seconds, 0.95, 0.90)[1]
-    least = min_n_quantile_upper(0.95, 0.95)
-    words = f"p95 has no upper limit at n = {n} (it takes {least})" if upper is None else f"p95 is under {upper:.3g} s"
-    return Latency(n, p50, p95, upper, words)
+def latency(seconds: Sequence[float], once: Sequence[float] | None = None) -> Latency:
+    """The median and the 95th percentile of some runs, and an upper limit of the latter, which rests on `once`: one run
+    of each task, since runs of one task are not independent (None: each was run once)."""
+    once = seconds if once is None else once
+    p50, p95, upper = quantile(seconds, 0.5), quantile(seconds, 0.95), quantile_ci(once, 0.95, 0.90)[1]
+    n, least = len(once), min_n_quantile_upper(0.95, 0.95)
+    lacking = f"p95 has no upper limit at n = {n} (it takes {least})" if n else "no run was timed"
+    return Latency(p50, p95, upper, n, lacking if upper is None else "")
 
 
 def quantile(values: Sequence[float], p: float) -> float | None:

@@ -18,10 +18,10 @@ from loopworth.comparisons.curve import Curve
 from loopworth.comparisons.homogeneity import ChiSquare
 from loopworth.comparisons.intervals import Interval, wilson_clustered
 from loopworth.comparisons.levels import Level, accepted, curved, leveled
-from loopworth.comparisons.measures import Accuracy, Figures, accuracy, figured, figures
+from loopworth.comparisons.measures import Accuracy, Figures, accuracy, figured, figures, firsts
 from loopworth.comparisons.pareto import Standing, standings
 from loopworth.comparisons.provenance import Sources, sources, sources_of_judge
-from loopworth.comparisons.quantiles import latency, quantile
+from loopworth.comparisons.quantiles import Latency, latency, quantile
 from loopworth.comparisons.reliability import pass_shares
 from loopworth.comparisons.repeats import shown_alike
 from loopworth.comparisons.result import Result, by_task
@@ -66,9 +66,7 @@ class ArmFigures(Value, frozen=True):
     figures: Figures
     answered: int
     passes: tuple[Passes, ...]
-    p50: float | None
-    p95: float | None
-    p95_words: str
+    latency: Latency
     exits: dict[str, int]
     apart: dict[str, int]
     route: Accuracy | None
@@ -240,9 +238,6 @@ def arm_figures(result: Result, arm: Arm) -> ArmFigures:
     every = [trial for trial in result.final if trial.arm == arm.name]
     trials = figured(result, arm.name, every)
     scored = [trial for trial in trials if trial.right is not None]
-    seconds = [trial.latency for trial in trials if trial.right is not None]
-    # On the way out of an interrupt nothing may load scipy, so nothing is said about limits there.
-    timing = latency(seconds) if result.whole and (seconds or not result.spared) else None
     return ArmFigures(
         arm=arm.name,
         shape=arm.workflow.shape,
@@ -255,9 +250,7 @@ def arm_figures(result: Result, arm: Arm) -> ArmFigures:
         figures=figures(result, trials),
         answered=sum(trial.trace.answered for trial in scored),
         passes=passes(result, scored),
-        p50=quantile(seconds, 0.5),
-        p95=quantile(seconds, 0.95),
-        p95_words="" if timing is None or timing.p95_upper is not None else timing.words,
+        latency=timed(result, scored),
         exits=counts(trial.exit for trial in trials if trial.right is not None),
         apart=counts("judge_error" if trial.unjudged else trial.exit for trial in every if trial.right is None),
         route=route_accuracy(result, trials),
@@ -266,6 +259,14 @@ def arm_figures(result: Result, arm: Arm) -> ArmFigures:
         harm=harmed(trials),
         sources=sources(result, arm),
     )
+
+
+def timed(result: Result, runs: Sequence[Trial]) -> Latency:
+    """How long runs took; on the way out of an interrupt, where nothing may load scipy, without a limit."""
+    seconds = [run.latency for run in runs]
+    if not result.whole or (result.spared and not runs):
+        return Latency(quantile(seconds, 0.5), quantile(seconds, 0.95))
+    return latency(seconds, [run.latency for run in firsts(runs)])
 
 
 def harmed(trials: Iterable[Trial]) -> tuple[int, int] | None:

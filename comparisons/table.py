@@ -11,13 +11,16 @@ from rich.text import Text
 
 from loopworth.comparisons import curve
 from loopworth.comparisons.figures import (
+    ALONE,
     LONGEST,
     MOST_LEVELS,
+    SURE,
     batching_words,
     between,
     control_words,
     dearer,
     duration,
+    extents,
     gained,
     judge_words,
     limits,
@@ -49,6 +52,7 @@ def render(result: Result) -> RenderableType:
     found = report(result)
     parts = [
         arms_table(found),
+        *extents_table(found),
         *judge_lines(found),
         *changes(found),
         *levels_table(result, found),
@@ -88,6 +92,17 @@ def arms_table(found: Report) -> Group:
         made.add_row(Text(name), *map(Text, cells))
     means = "calls, tokens and cost are means per run; latency is without queueing and rate-limit pauses"
     return headed(shown(found.words), made, Text(f"{means}\n", style="dim"))
+
+
+def extents_table(found: Report) -> Iterable[RenderableType]:
+    """One row for each arm, so that many have room; nothing where no figure has an interval."""
+    columns = dict(extents(found.arms))
+    if not columns:
+        return
+    made = table("arm", *columns)
+    for arm, *cells in zip(found.arms, *columns.values(), strict=True):
+        made.add_row(*map(Text, [shown(arm.arm), *cells]))
+    yield headed(SURE, made, Text(f"{ALONE}\n", style="dim"))
 
 
 def judge_lines(found: Report) -> Iterable[RenderableType]:

@@ -12,17 +12,22 @@ import msgspec
 from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.curve import chance
 from loopworth.comparisons.figures import (
+    ALONE,
     MOST_LEVELS,
+    SURE,
+    UNDER,
     batching_words,
     control_words,
     dearer,
     duration,
+    extents,
     judge_words,
     number,
     pareto_words,
     seen_words,
     span,
     spared_words,
+    tail,
     times,
     tokens,
     under,
@@ -61,7 +66,20 @@ class Table(Value, frozen=True):
 def tables(found: Found) -> Iterator[Table]:
     """All of a comparison's but its tasks; what it has nothing of is left out."""
     every = (
-        *(arms, judge, differences, ablation, accuracy_and_cost, levels, ends, steps, latencies, contrasts, controls),
+        *(
+            arms,
+            sureness,
+            judge,
+            differences,
+            ablation,
+            accuracy_and_cost,
+            levels,
+            ends,
+            steps,
+            latencies,
+            contrasts,
+            controls,
+        ),
         recoveries,
     )
     yield from (table for make in every if (table := make(found)) is not None)
@@ -132,7 +150,7 @@ def judge(found: Found) -> Table | None:
 
 def sentence(line: str, name: str) -> str:
     """A remark of the terminal, as a sentence; a name at its beginning stays as it is."""
-    return f"{line}." if line.startswith(name) else f"{line[:1].upper()}{line[1:]}."
+    return f"{line}." if line.startswith(name) else f"{capital(line)}."
 
 
 def gain(one: Found) -> str:
@@ -164,6 +182,19 @@ def arms(found: Found) -> Table:
     )
 
 
+def sureness(found: Found) -> Table | None:
+    """In which limits the means of each arm lie, and its p95."""
+    figures = tuple(map(arm_figures, found["arms"]))
+    columns = dict(extents(figures))
+    rows = tuple((arm.arm, *cells) for arm, *cells in zip(figures, *columns.values(), strict=True))
+    return Table("intervals", capital(SURE), ("arm", *columns), rows, 1, (f"{capital(ALONE)}.",)) if columns else None
+
+
+def capital(words: str) -> str:
+    """As a sentence begins."""
+    return f"{words[:1].upper()}{words[1:]}"
+
+
 WORDS = ("shape", "protocol")
 """Columns of words."""
 ORIGIN = "figures are"
@@ -179,9 +210,6 @@ def arm_figures(arm: Found) -> ArmFigures:
     named = {"counts": "answered", "tokens": "tokens", "price": "usd"}
     more = {
         "figures": arm,
-        "p50": arm["latency"]["p50"],
-        "p95": arm["latency"]["p95"],
-        "p95_words": arm["latency"]["note"],
         "routes": (),
         "harm": harm and (harm["harmful"], harm["runs"]),
         "sources": {name: origin.get(key, "measured") for name, key in named.items()},
@@ -237,9 +265,7 @@ def accuracy_and_cost(found: Found) -> Table | None:
     if not found["pareto"]:
         return None
     first, *others = pareto_words([msgspec.convert(one, Standing) for one in found["pareto"]])
-    return Table(
-        "pareto", "Accuracy against cost", words=(f"{first[:1].upper()}{first[1:]}.", *(f"{line}." for line in others))
-    )
+    return Table("pareto", "Accuracy against cost", words=(f"{capital(first)}.", *(f"{line}." for line in others)))
 
 
 def levels(found: Found) -> Table | None:
@@ -310,14 +336,15 @@ def spending(found: Found) -> Iterator[str]:
 
 
 def latencies(found: Found) -> Table:
-    rows = tuple(
-        (arm["arm"], duration(arm["latency"]["p50"]), duration(arm["latency"]["p95"])) for arm in found["arms"]
-    )
+    figures = list(map(arm_figures, found["arms"]))
+    rows = tuple((arm.arm, duration(arm.latency.p50), duration(arm.latency.p95), tail(arm)) for arm in figures)
     said = defaultdict[str, list[str]](list)
     for arm in found["arms"]:
         said[arm["latency"]["note"]].append(arm["arm"])
     words = tuple(f"{', '.join(names)}: {note}." for note, names in said.items() if note)
-    return Table("latency", "Latency, without queueing and rate-limit pauses", ("arm", "p50", "p95"), rows, 1, words)
+    return Table(
+        "latency", "Latency, without queueing and rate-limit pauses", ("arm", "p50", "p95", UNDER), rows, 1, words
+    )
 
 
 # -- beside the verdict -----------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopworth.comparisons import intervals
+from loopworth.comparisons.ratios import ratio_of_means
 
 Counts = tuple[int, int, int]
 
@@ -59,6 +60,32 @@ def test_no_task_has_no_interval() -> None:
     assert intervals.newcombe_unpaired(0, 0, 1, 2) is None
     assert intervals.miettinen_nurminen(1, 2, 0, 0) is None
     assert intervals.paired_t([0.5]) is None
+
+
+@given(st.lists(st.floats(0.001, 1000), min_size=2, max_size=60))
+def test_the_interval_of_a_mean_is_that_of_its_ratio_to_a_constant(amounts: list[float]) -> None:
+    """It holds the mean, and has no limit under 0."""
+    low, high = intervals.mean_log_t(amounts, [1] * len(amounts)) or (1, 0)
+    ratio = ratio_of_means(amounts, [1.0] * len(amounts))
+    assert ratio is not None
+    assert (low, high) == pytest.approx(ratio.interval)
+    assert 0 < low <= ratio.ratio * (1 + 1e-9)
+    assert ratio.ratio <= high * (1 + 1e-9)
+
+
+@given(st.lists(st.tuples(st.floats(0.001, 1000), st.integers(1, 5)), min_size=2, max_size=30), st.integers(2, 5))
+def test_more_runs_of_the_same_tasks_say_no_more_of_others(units: list[tuple[float, int]], times: int) -> None:
+    """Repeats that take what the first runs took leave the interval of a mean as it is."""
+    totals, sizes = [total for total, _ in units], [size for _, size in units]
+    again = intervals.mean_log_t([times * total for total in totals], [times * size for size in sizes])
+    assert again == pytest.approx(intervals.mean_log_t(totals, sizes))
+
+
+def test_a_mean_of_nothing_is_nothing_and_one_task_has_no_interval() -> None:
+    """Nor has what is not finite."""
+    assert intervals.mean_log_t([0.0, 0.0], [1, 1]) == (0.0, 0.0)
+    assert intervals.mean_log_t([5.0], [1]) is None
+    assert intervals.mean_log_t([1.0, float("inf")], [1, 1]) is None
 
 
 @given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=2, max_size=60))

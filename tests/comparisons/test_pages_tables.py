@@ -25,6 +25,18 @@ steps:
   - {{id: said, set: "{text}"}}
 answer: "{{{{ said }}}}"
 """
+ASKING = """\
+workflow: second
+shape: pipeline
+input: {n: int}
+model:
+  name: scripted
+  replies: {said: &reply {text: a, usage: {prompt_tokens: 30, completion_tokens: 2}}, more: *reply}
+steps:
+  - {id: said, ask: "{{ n }}"}
+  - {id: more, if: n % 2 == 0, ask: "{{ n }}"}
+answer: "{{ n }}"
+"""
 COMPARISON = """\
 comparison: forms
 tasks: tasks.jsonl
@@ -87,6 +99,23 @@ def test_a_page_tells_of_an_arm_what_the_terminal_does(folder: pathlib.Path) -> 
     for row in table.rows:
         assert all(cell.replace(", ", "\n").split("\n")[0] in terminal for cell in row[1:])
     assert "ends" in [one.name for one in tables(found)]
+
+
+def test_how_sure_the_means_are_is_told_in_every_form(folder: pathlib.Path) -> None:
+    """The same limits on the terminal, in the JSON, in Markdown and in HTML."""
+    rows = [{"id": f"t{n}", "n": n, "expected": str(n)} for n in range(60)]
+    (folder / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    (folder / "second.yaml").write_text(ASKING, "utf-8")
+    command("compare", str(folder / "comparison.yaml"))
+    terminal, found = shown()
+    [_, second] = found["arms"]
+    ends = [second["model_calls_interval"], second["tokens"]["interval"]]
+    assert [[round(end, 2) for end in both] for both in ends] == [[1.38, 1.64], [44.01, 52.35]]
+    assert second["usd"]["interval"] == [0, 0]
+    assert second["latency"]["p95_upper"] > second["latency"]["p50"]
+    for text in (terminal, markdown(found), Page(html(found)).text):
+        line = " ".join(text[text.lower().index("how sure the figures are") :].split())
+        assert all(cell in line for cell in ("1.38-1.64", "44-52", "p95 is under"))
 
 
 def test_a_report_names_what_the_comparison_was_run_on(folder: pathlib.Path) -> None:

@@ -16,7 +16,7 @@ def test_a_tail_has_no_upper_limit_at_25() -> None:
     """The words say so, and how many runs it takes."""
     found = latency([float(i) for i in range(25)])
     assert (found.p50, found.p95_upper) == (12.0, None)
-    assert found.words == "p95 has no upper limit at n = 25 (it takes 59)"
+    assert found.note == "p95 has no upper limit at n = 25 (it takes 59)"
 
 
 def test_a_tail_has_an_upper_limit_from_59() -> None:
@@ -27,7 +27,7 @@ def test_a_tail_has_an_upper_limit_from_59() -> None:
 
 def test_no_run_has_no_quantile() -> None:
     """A sentence, not 0 and not NaN."""
-    assert latency([]).words == "no run was timed"
+    assert latency([]).note == "no run was timed"
     assert quantile([], 0.5) is None
     assert quantile_ci([], 0.5) == (None, None)
 

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from loopworth.comparisons.intervals import wilson, wilson_clustered
-from loopworth.comparisons.measures import Amount
+from loopworth.comparisons.intervals import mean_log_t, wilson, wilson_clustered
 from loopworth.comparisons.report import report
 from loopworth.models import ModelSpec
 from loopworth.runs.outcome import Stop
@@ -41,6 +40,25 @@ def test_repeats_of_a_task_are_not_independent() -> None:
     assert found.interval == wilson_clustered([1.0, 0.5] * 5, 2) != wilson(15, 20)
 
 
+def test_a_mean_has_an_interval_over_tasks_and_not_over_runs() -> None:
+    """Calls, tokens and cost alike; tasks of one template are one unit, and of a part of the plan nothing is said."""
+
+    def used(question: str, n: int) -> Any:
+        return reply(question, Usage(100 * int(question), 0, usd=0.01 * int(question)))
+
+    given = comparison([arm("a", Asks(HERE.key), HERE)], tasks=tasks(4, made=["x", "x", "y", "z"]), repeats=3)
+    one, clustered = (
+        report(compared(of, {"vllm/here": Endpoint(used)})).arms[0].figures
+        for of in (given, dataclasses.replace(given, cluster="made"))
+    )
+    assert one.tokens.interval == pytest.approx(mean_log_t([300, 600, 900, 1200], [3] * 4))
+    assert one.usd.interval == pytest.approx(mean_log_t([3, 6, 9, 12], [300] * 4))
+    assert (one.model_calls_interval, one.tool_calls_interval) == ((1, 1), (0, 0))
+    assert clustered.tokens.interval == pytest.approx(mean_log_t([900, 900, 1200], [6, 3, 3]))
+    part = compared(given, {"vllm/here": Endpoint(used)}).but(stopped="it was to cost too much")
+    assert report(part).arms[0].figures.tokens.interval is None
+
+
 def test_a_run_counted_apart_is_in_no_figure() -> None:
     """Neither its answer, nor its calls, nor its latency; it is counted by its reason, and the report warns."""
 
@@ -51,7 +69,8 @@ def test_a_run_counted_apart_is_in_no_figure() -> None:
     found = report(result)
     assert found.arms[0].figures.accuracy.runs == 3
     assert (found.arms[0].exits, found.arms[0].apart) == ({"success": 3}, {"provider_error": 1})
-    assert found.arms[0].figures.usd == reported(0.003, 3)
+    usd = found.arms[0].figures.usd
+    assert (usd.total, usd.known, usd.unknown) == (pytest.approx(0.003), 3, 0)
     assert any("1 of 4 runs ended as provider_error" in warning and "429" in warning for warning in found.warnings)
 
 
@@ -67,11 +86,6 @@ def test_what_runs_were_warned_of_is_told_once() -> None:
     counted, seed = (text for text in report(result).warnings if text.startswith("a: in "))
     assert counted.startswith("a: in 3 of 4 runs the server counted 2,10")
     assert seed == "a: in 3 of 4 runs the endpoint does not take seed"
-
-
-def reported(total: float, known: int, unknown: int = 0) -> Any:
-    """An amount, its total compared to within rounding."""
-    return Amount(pytest.approx(total), known, unknown)  # type: ignore[arg-type]
 
 
 def test_exit_reasons_are_counted() -> None:
@@ -92,7 +106,7 @@ def test_an_unknown_cost_makes_the_mean_unknown() -> None:
 
     result = compared(comparison([arm("a", Asks(HERE.key), HERE)], 3), {"vllm/here": Endpoint(cost)})
     usd = report(result).arms[0].figures.usd
-    assert (usd.mean, usd.total, usd.known, usd.unknown) == (None, 1.0, 2, 1)
+    assert (usd.mean, usd.total, usd.known, usd.unknown, usd.interval) == (None, 1.0, 2, 1, None)
     assert result.usd == 1.0
 
 
@@ -157,3 +171,11 @@ def test_the_report_warns_where_p95_has_no_limit() -> None:
     """At 8 runs the 95th percentile is the worst of them, and has no upper limit."""
     found = report(compared(comparison([arm("a", Says(str))], 8)))
     assert any("p95 has no upper limit at n = 8" in warning for warning in found.warnings)
+
+
+def test_the_limit_of_p95_rests_on_one_run_of_a_task() -> None:
+    """Repeats of a task are not independent: 60 runs of 30 tasks have no limit, 59 tasks have, once or twice run."""
+    for n, repeats, limited in ((30, 2, False), (59, 1, True), (59, 2, True)):
+        result = compared(comparison([arm("a", Says(lambda q: object()))], n, repeats=repeats))
+        found = report(result).arms[0].latency
+        assert (found.n, found.p95_upper is not None, found.note == "") == (n, limited, limited)

@@ -86,6 +86,24 @@ def test_what_has_no_room_is_broken_and_not_lost(width: int) -> None:
     assert sorted("langgraph_with_a_long_name13/1681%$0.001813armrightcost") == sorted(re.sub(r"[\s─]", "", text))
 
 
+@pytest.mark.parametrize("arms", [2, 9])
+def test_the_intervals_of_the_means_fit_the_narrowest_terminal(arms: int) -> None:
+    """A row for each arm, so that many widen nothing; no figure of them is cut, nor a column of which none is known."""
+
+    def used(question: str, n: int) -> Any:
+        return reply(question, Usage(1200 * int(question), 5, usd=0.00123 * int(question)))
+
+    asking = [arm(f"agent_number_{k}", Asks(HERE.key), HERE) for k in range(arms)]
+    console = Console(file=io.StringIO(), width=80)
+    console.print(render(compared(comparison(asking, 60), {"vllm/here": Endpoint(used)})))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert max(map(len, text.splitlines())) <= 80
+    within = text[text.index("how sure the figures are") : text.index("each arm alone")]
+    head, *rows = (re.split(r"\s{2,}", line.strip()) for line in within.splitlines() if re.search(r"  \S", line))
+    assert head == ["arm", "tokens", "cost", "p95 is under"]
+    assert [row[:3] for row in rows] == [[f"agent_number_{k}", "31,573-42,440", "$0.0324-$0.0435"] for k in range(arms)]
+
+
 def test_one_of_a_thing_is_not_several() -> None:
     """Arms, tasks, runs and calls are counted in words."""
     text = " ".join(
