@@ -34,7 +34,9 @@ class Arm:
     """One contender. A pipeline that calls no model (a regular expression, say) is an arm like any other.
 
     `estimate` is what a run is expected to take by its files, where that can be told. `differences` are those from its
-    `file`, where the comparison changes something. `log` holds the runs of an arm that were made before.
+    `file`, where the comparison changes something. `log` holds the runs of an arm that were made before. `origin` is
+    what it is of: the comparison's file, a program that gave it, or the store alone, which keeps what a program gave
+    then (`kept_arm`): such an arm is not run.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Arm:
     log: Log | None = None
     differences: tuple[Difference, ...] = ()
     file: str = ""
+    origin: Literal["file", "program", "store"] = "file"
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +15,7 @@ import msgspec
 
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.environment import environment
+from loopworth.comparisons.kept_arm import KeptArm, arm_of, entry
 from loopworth.comparisons.tasks import Task
 from loopworth.runs.kept import Kept, Query
 from loopworth.runs.shelf import Shelf
@@ -35,15 +38,47 @@ def source(comparison: Comparison) -> dict[str, Any]:
         "rows": digest(comparison.tasks),
         "environment": environment(),
         "given_models": dict(comparison.given_models),
+        "given_arms": [msgspec.to_builtins(entry(arm)) for arm in comparison.arms if arm.origin == "program"],
     }
 
 
-def as_answered(comparison: Comparison, before: Kept) -> Comparison:
-    """The comparison, with models called what answered then: an object of a program's own may have stood in for one,
-    and its words are none of that model's."""
-    names = before.input.get("given_models", {}) if isinstance(before.input, dict) else {}
-    specs = {key: spec for key, spec in comparison.models.items() if key in names}
-    return comparison.asking({key: msgspec.structs.replace(spec, name=names[key]) for key, spec in specs.items()})
+# -- what a program gave ----------------------------------------------------------------------------------------------
+
+GIVEN_ARM, GIVEN_MODEL, GIVEN = "the arm {!r} given in Python", "the model {!r} given in Python", " given in Python"
+"""What it is called among the files."""
+
+
+def with_given(comparison: Comparison, before: Kept) -> Comparison:
+    """The comparison with what a program gave it then. Models are called what answered, since an object may have stood
+    in for one. Arms come after the file's, and those that no program gives now are as the store keeps them."""
+    made_of = before.input if isinstance(before.input, dict) else {}
+    mine = {arm.name: arm for arm in comparison.arms if arm.origin == "program"}
+    then = {one.name: mine.get(one.name) or arm_of(one) for one in given_arms(made_of)}
+    arms = (*(arm for arm in comparison.arms if arm.name not in then), *then.values())
+    whole = dataclasses.replace(comparison, arms=arms, files=still(made_of.get("files", {}), comparison))
+    names = made_of.get("given_models", {})
+    specs = {key: spec for key, spec in whole.models.items() if key in names}
+    return whole.asking({key: msgspec.structs.replace(spec, name=names[key]) for key, spec in specs.items()})
+
+
+def given_arms(made_of: Mapping[str, Any]) -> list[KeptArm]:
+    """The arms that a program gave; of an older version's comparison no more than their names."""
+    if "given_arms" in made_of:
+        return msgspec.convert(made_of["given_arms"], list[KeptArm])
+    found = (re.fullmatch(GIVEN_ARM.format("(.*)"), name) for name in made_of.get("files", {}))
+    return [KeptArm(one[1]) for one in found if one is not None]
+
+
+def still(before: Mapping[str, str], comparison: Comparison) -> dict[str, str]:
+    """The digests of what a comparison is made of now, also of the code that its files do not name; what a program gave
+    is what it was."""
+    folder = Path(comparison.file).resolve().parent
+    others = before.keys() - comparison.files.keys()
+    found = {name: before[name] if name.endswith(GIVEN) else origin.of(folder / name) for name in others}
+    return {**comparison.files, **found}
+
+
+# -- what it is now ---------------------------------------------------------------------------------------------------
 
 
 def environment_of(before: Kept) -> Mapping[str, Any]:

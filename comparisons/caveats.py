@@ -69,6 +69,8 @@ def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
     if arm.shape == "log":
         missing = arm.planned - arm.made
         yield "figures are as recorded" + (f"; the log has no run of {missing} of {arm.planned}" if missing else "")
+    if any(one.name == arm.arm and one.origin == "store" for one in result.comparison.arms):
+        yield "it was given in Python, and is not run without its program: what is kept of its runs is told"
     mine = [trial for trial in result.final if trial.arm == arm.arm]
     if not arm.selected and (unread := len(mine) - len(figured(result, arm.arm, mine))):
         yield f"it was settled before {unread} of its {counted(len(mine), 'run')} were read: no figure is of them"

@@ -30,12 +30,13 @@ from loopworth.runs.observation import Observation
 from loopworth.runs.usage import Value
 from loopworth.tools.tool import Tool
 from loopworth.tools.toolbox import Toolbox
-from loopworth.workflows import typed_answer, verbs
+from loopworth.workflows import spec, typed_answer, verbs
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.contract import Contract
 from loopworth.workflows.types import Type
 
 AUTOMATIC: tuple[Kind, ...] = ("retry", "pasted")
+LOOPS = tuple(shape for shape, form in spec.SHAPES.items() if issubclass(form, spec.Loop))
 MOST_VOTES, VOTES = 9, 3
 """The most votes of `retry`, and how many where costs do not say."""
 MOST_PASTED = 60_000
@@ -76,7 +77,7 @@ def unable(control: Control, first: Arm, of: Arm) -> str:
     if control.kind == "retry":
         again = first.models or first.foreign  # a program may ask a model of its own
         return "" if again else f"{first.name} asks no model, and would answer the same again"
-    return "" if loop_of(of.workflow) is not None else f"{of.name} is no loop, so it has no tools to go without"
+    return "" if of.workflow.shape in LOOPS else f"{of.name} is no loop, so it has no tools to go without"
 
 
 # -- what a control runs ----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from msgspec import structs
 
 from loopworth.comparisons.arms import Arm
-from loopworth.comparisons.basis import as_answered, changed, latest
+from loopworth.comparisons.basis import GIVEN_ARM, GIVEN_MODEL, changed, latest, with_given
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.endpoints import Open
 from loopworth.comparisons.extension import taken_up
@@ -78,7 +78,7 @@ def keeper_of(
     comparison = taken_up(comparison, whole, before.input, strict=resume is not None)
     if resume is None:
         trials = [store.shelf().recording(trial.id) for trial in store.shelf().trials(before.id)]
-        return as_answered(comparison, before), Replayer(Recording(before), trials, comparison.stop_early)
+        return with_given(comparison, before), Replayer(Recording(before), trials, comparison.stop_early)
     if other := changed(before.input, comparison):
         raise ValueError(f"{before.id} cannot be resumed: {', '.join(other)} changed since it began")
     return comparison, StoreKeeper.going_on(store, comparison, before.id, keep)
@@ -109,7 +109,7 @@ def arm_of(name: str, workflow: Compiled, comparison: Comparison) -> Arm:
     if workflow.gates and comparison.approvals is None and any(task.approve is None for task in comparison.tasks):
         what = f"the arm {name!r} may reach a gate ({', '.join(workflow.gates)}), and nothing says what to answer"
         raise ValueError(f"{what}: write `approvals: approve` or `approvals: reject` into {comparison.file}")
-    return Arm(name, workflow)
+    return Arm(name, workflow, origin="program")
 
 
 def named(own: Mapping[str, Given], specs: Mapping[str, ModelSpec]) -> Iterator[tuple[str, ModelSpec]]:
@@ -128,10 +128,10 @@ def digests(comparison: Comparison, arms: tuple[Arm, ...], models: Mapping[str, 
     """The SHA-256 of the code of arms and models, by words that say what was given."""
     folder = Path(comparison.file).resolve().parent
     for arm in arms:
-        yield f"the arm {arm.name!r} given in Python", ""
+        yield GIVEN_ARM.format(arm.name), ""
         code = {path for function in arm.workflow.functions if (path := code_of(function))}
         yield from by_path(code, folder).items()
     for name, own in models.items():
         path = code_of(own if inspect.isroutine(own) else getattr(type(own), "reply", None))
         made_of = of(path) if path else own if isinstance(own, str) else ""
-        yield f"the model {name!r} given in Python", made_of
+        yield GIVEN_MODEL.format(name), made_of

@@ -56,6 +56,10 @@ class Keeper:
     async def run(self, due: Due, workflow: Compiled, input: dict[str, Any], outside: Outside) -> Outcome:  # noqa: ARG002
         return await activate(workflow, input, outside({}))
 
+    def recorded(self, due: Due) -> Outcome:
+        """What a run came to that is not made again, of an arm that the store alone has. Raises KeyError."""
+        raise KeyError(due)
+
     def keep(self, trial: Trial, outcome: Outcome) -> None:
         """A run has ended, with its score."""
 
@@ -163,10 +167,10 @@ class Replayer(Keeper):
         self.id, self.note = comparison.kept.id, comparison.kept.note
         self.environment = environment_of(comparison.kept)
         ended = (one for one in trials if one.kept.exit not in (None, "cancelled"))  # Ctrl-C may come after all effects
-        self.recorded = {due_of(one.kept): one for one in ended}
+        self.recordings = {due_of(one.kept): one for one in ended}
 
     def due(self, planned: Iterable[Planned], attempt: int) -> list[Planned]:
-        return [one for one in planned if (one, attempt) in self.recorded]
+        return [one for one in planned if (one, attempt) in self.recordings]
 
     def short(self, missing: int, planned: int) -> str:
         if not missing or self.over:
@@ -174,12 +178,17 @@ class Replayer(Keeper):
         return f"the recording holds {planned - missing} of {planned} runs" + (self.note and f": {self.note}")
 
     async def run(self, due: Due, workflow: Compiled, input: dict[str, Any], outside: Outside) -> Outcome:  # noqa: ARG002
-        recording = self.recorded[due]
+        recording = self.recordings[due]
         try:
             outcome = await replay(workflow, input, recording)
         except Diverged as why:
             raise Diverged(f"the arm {due[0].arm!r} on the task {due[0].task!r}: {why}") from None
         return ruled_as(outcome, recording.outcome)
+
+    def recorded(self, due: Due) -> Outcome:
+        outcome = self.recordings[due].outcome
+        assert outcome is not None  # it has ended
+        return outcome
 
 
 class Unasked:

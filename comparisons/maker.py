@@ -134,6 +134,8 @@ class Maker:
 
     async def run(self, planned: Planned, attempt: int, task: Task) -> Outcome:
         arm = self.contender(planned.arm)
+        if arm.origin == "store":
+            return self.keeper.recorded((planned, attempt))
         if arm.log is not None and not self.makes(planned):
             return arm.log[planned.task, planned.repeat]
         choice = task.approve or self.comparison.approvals

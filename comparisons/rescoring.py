@@ -12,7 +12,7 @@ import msgspec
 
 from loopworth.comparisons.agreement import LABELS
 from loopworth.comparisons.arms import Arm
-from loopworth.comparisons.basis import as_answered, environment_of
+from loopworth.comparisons.basis import environment_of, with_given
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.control_phase import Phase, carried, wanted
 from loopworth.comparisons.kept_trial import due_of
@@ -55,7 +55,7 @@ def rescored(comparison: Comparison, shelf: Shelf, before: Kept) -> Result:
     Arms that were not run have no figures; of the controls that are called for now those count that are kept. Raises
     RescoreFault where a judge would have to be asked.
     """
-    again = Again(as_answered(comparison, before), shelf, before)
+    again = Again(with_given(comparison, before), shelf, before)
     if why := again.unasked():
         raise RescoreFault(
             f"{before.id} cannot be rescored by this judge: {why}, and `rescore` asks no model\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from loopworth.comparisons.arms import Arm
-from loopworth.comparisons.basis import as_answered, changed
+from loopworth.comparisons.basis import changed, with_given
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.export import read, to_json
 from loopworth.comparisons.extension import staged
@@ -90,8 +90,7 @@ class AsKept(Again):
 def as_kept(comparison: Comparison, shelf: Trials, before: Kept, whole: bool) -> AsKept:
     """What is kept as `before`, of files as they were then."""
     digests = before.input["files"] if isinstance(before.input, dict) else comparison.files
-    as_run = dataclasses.replace(as_answered(comparison, before), files=digests)
-    return AsKept(as_run, shelf, before, whole)
+    return AsKept(dataclasses.replace(comparison, files=digests), shelf, before, whole)
 
 
 def told(
@@ -103,7 +102,7 @@ def told(
     WorkflowFault, ExtensionFault.
     """
     with uncollected():
-        comparison = as_begun(load(file or before.file), before)
+        comparison = with_given(as_begun(load(file or before.file), before), before)
         try:
             again = as_kept(comparison, shelf, before, whole=pairs is None)
             result = folded(again, before).but(rescored=False, retold=True)

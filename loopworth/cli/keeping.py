@@ -9,7 +9,7 @@ from typing import TypeAlias
 from loopworth.cli.status import UserFault
 from loopworth.cli.store import found_run, one_comparison, tell_changed
 from loopworth.cli.terminal import complain
-from loopworth.comparisons.basis import as_answered, changed, latest
+from loopworth.comparisons.basis import changed, latest, with_given
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.extension import ExtensionFault, extended, staged
 from loopworth.comparisons.extension import taken_up as with_extensions
@@ -99,6 +99,6 @@ def replayer(comparison: Comparison, found: list[Recording], name: str, narrowed
     """Makes the runs of the recorded comparison, as they were recorded; of one that is `narrowed` to some tasks, those
     on these."""
     recorded, trials = one_comparison(found, name, comparison.name)
-    tell_changed(recorded.kept.id, (recorded.kept.input or {}).get("files"), comparison.files)
-    again = comparison if narrowed else taken_up(comparison, recorded.kept, strict=False)
-    return as_answered(again, recorded.kept), Replayer(recorded, trials, comparison.stop_early)
+    again = with_given(comparison if narrowed else taken_up(comparison, recorded.kept, strict=False), recorded.kept)
+    tell_changed(recorded.kept.id, (recorded.kept.input or {}).get("files"), again.files)
+    return again, Replayer(recorded, trials, comparison.stop_early)

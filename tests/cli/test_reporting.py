@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import json
 import pathlib
 import sys
 from collections.abc import Iterable
+from contextlib import closing
 from typing import Any
 
 import pytest
 
+import loopworth
 from loopworth.comparisons import retelling
 from loopworth.comparisons.pages.html import html
 from loopworth.runs.kept import Query
@@ -55,6 +58,40 @@ def test_a_kept_comparison_is_reported_as_it_was(tmp_path: pathlib.Path) -> None
     assert figures(after) == figures(before)
     assert after["usd"] == 0
     assert all(trial["run"].startswith(str(after["replayed"])) for trial in after["trials"])  # type: ignore[attr-defined]
+
+
+class Constant:
+    """An arm of a program's own: it always says the same."""
+
+    async def run(self, input: dict[str, Any], fx: loopworth.Effects) -> loopworth.Outcome:
+        return loopworth.Outcome("4")
+
+
+def test_arms_that_a_program_gave_are_in_what_every_command_says(tmp_path: pathlib.Path) -> None:
+    """Each tells of all arms, and that this one is not run without its program; to go on with it is refused."""
+    file = doubles(tmp_path)
+    with closing(loopworth.Store()) as store:
+        result = asyncio.run(loopworth.compare(file, arms={"mine": Constant()}, store=store))
+    assert command("runs", "export", "-o", "runs.jsonl").exit_code == 0
+    right = {
+        arm.name: sum(t.right is True for t in result.final if t.arm == arm.name) for arm in result.comparison.arms
+    }
+    for words in (
+        ("report", "last"),
+        ("report", "runs.jsonl"),
+        ("compare", file, "--replay", "last"),
+        ("compare", file, "--replay", "runs.jsonl"),
+        ("rescore", file),
+    ):
+        done = command(*words, "--json")
+        assert done.exit_code == 0, done.output
+        found = json.loads(done.stdout)
+        assert {arm["arm"]: arm["accuracy"]["right"] for arm in found["arms"]} == right
+        assert any(one.startswith("mine: it was given in Python") for one in found["warnings"])
+        assert not [one for one in (done.stderr, *found["warnings"]) if "changed" in one]
+    assert {arm["arm"] for arm in json.loads(command("diagnose", "last", "--json").stdout)["arms"]} == {*right}
+    refused = command("compare", file, "--resume")
+    assert (refused.exit_code, "the arm 'mine' given in Python" in refused.output) == (2, True)
 
 
 class Counting(Shelf):

@@ -10,9 +10,11 @@ import sys
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 import loopworth
 from loopworth import Effects, Outcome, Reply, Request, ToolCall, Usage
+from loopworth.cli.store import gathered
 from loopworth.comparisons import retelling
 from loopworth.comparisons.basis import changed, latest
 from loopworth.comparisons.comparison import load
@@ -381,6 +383,87 @@ def test_a_comparison_with_given_arms_goes_on_and_is_made_again(tmp_path: pathli
     with pytest.raises(ValueError, match="give `store` as well"):
         compared(path, **{**given, "store": None}, replay=first.id)
     store.close()
+
+
+GIVEN = "it was given in Python, and is not run without its program: what is kept of its runs is told"
+
+
+def everywhere(path: pathlib.Path, store: loopworth.Store, id: str) -> dict[str, loopworth.Result]:
+    """A kept comparison as those tell it who have its files alone."""
+    shelf, before = store.shelf(), store.shelf().run(id)
+    read = retelling.Recorded(gathered(shelf, before))
+    return {
+        "report": retelling.told(shelf, before)[0],
+        "report of a page": retelling.told(shelf, before, pairs=2)[0],
+        "report of a file": retelling.told(read, before)[0],
+        "rescore": rescored(load(path), shelf, before),
+        "replay": compared(path, store=store, replay=id),
+    }
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_arms_that_a_program_gave_are_told_without_it(tmp_path: pathlib.Path, early: bool) -> None:
+    """Their runs, their figures and the verdict on all arms, as they were, by whoever has the files alone; and that
+    nothing can run them again. What a program gave is no change of the files."""
+    path = written(tmp_path, COMPARISON + "stop_early: true\n" * early, n=8)
+    arms = {"mine": Looks(), "other": loopworth.compile(tmp_path / "cold.yaml", tools={"look": look})}
+    with contextlib.closing(loopworth.Store(tmp_path / "runs.db")) as store:
+        first = compared(path, models={"ollama/m": shouts}, tools=READS, arms=arms, store=store)
+        told = everywhere(path, store, first.id)
+        document = retelling.told(store.shelf(), store.shelf().run(first.id))[1]
+    assert rights(first) == {"warm": 0, "cold": 0, "mine": 8, "other": 0}
+    of_first = report(first)
+    for who, result in told.items():
+        assert (who, result.verdict) == (who, first.verdict)
+        assert rights(result) == rights(first)
+        assert [arm.models for arm in result.comparison.arms] == [arm.models for arm in first.comparison.arms]
+        of_it = report(result)
+        assert [(one.shape, one.billed) for one in of_it.arms] == [(one.shape, one.billed) for one in of_first.arms]
+        assert f"mine, other: {GIVEN}" in of_it.warnings
+    assert [one.split(" changed")[0] for one in document["warnings"] if " changed" in one] == ["code.py"]
+
+
+def test_arms_that_an_older_version_kept_are_told_by_their_names(tmp_path: pathlib.Path) -> None:
+    """Of such no more is known."""
+    with contextlib.closing(loopworth.Store(tmp_path / "runs.db")) as store:
+        given: dict[str, Any] = {"models": {"ollama/m": shouts}, "tools": READS, "store": store}
+        first = compared(written(tmp_path), **given, arms={"mine": Looks(), "its": Looks()})
+        before = store.shelf().run(first.id)
+        older = structs.replace(before, input={k: v for k, v in before.input.items() if k != "given_arms"})
+        result = retelling.told(store.shelf(), older)[0]
+    assert rights(result) == rights(first) == {"warm": 0, "cold": 0, "mine": 3, "its": 3}
+
+
+ANSWERS = """
+workflow: answers
+shape: open_loop
+input: {question: str}
+model: openai/agent
+tools: {look: {python: "code:look", effect: read, inline: true}}
+prompt: "{{ question }} in code"
+finish: text
+budget: {turns: 4}
+"""
+
+
+def test_controls_of_an_arm_that_a_program_gave_are_told_without_it(tmp_path: pathlib.Path) -> None:
+    """What they came to is kept, as it is of any."""
+    path = written(tmp_path, n=25)
+    (tmp_path / "agent.yaml").write_text(ANSWERS)
+    models = {"ollama/m": lambda request: "no", "openai/agent": shouts}
+    with contextlib.closing(loopworth.Store(tmp_path / "runs.db")) as store:
+        first = compared(path, models=models, arms={"agent": loopworth.compile(tmp_path / "agent.yaml")}, store=store)
+        told = everywhere(path, store, first.id)
+    assert first.verdict is not None
+    assert (first.verdict.token, [one.control.key for one in first.controls]) == (
+        "earns",
+        ["retry of agent", "pasted of agent"],
+    )
+    for who, result in told.items():
+        assert (who, result.verdict) == (who, first.verdict)
+        assert [(one.words, len(one.trials)) for one in result.controls] == [
+            (one.words, len(one.trials)) for one in first.controls
+        ]
 
 
 def test_the_code_of_tools_in_sub_workflows_is_part_of_it_too(tmp_path: pathlib.Path) -> None:
