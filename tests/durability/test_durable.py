@@ -24,7 +24,7 @@ from loopworth.runs.outcome import Diverged, Fenced, Outcome
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.world import Decision
 from loopworth.workflows import durable
-from tests.durability.world import REPLIES, Life, Place, Switch, written
+from tests.durability.world import REPLIES, Everything, Life, Place, Switch
 
 AGENT = """
 workflow: agent
@@ -381,7 +381,8 @@ def test_what_is_no_durable_run_is_said(shop: Shop) -> None:
 def test_an_effect_costs_the_commits_that_it_must(place: str, tmp_path: pathlib.Path) -> None:
     """One for a model call, a read, a limit and a gate, two for a write, of which both are on the disk itself; beside
     them, a run costs its beginning, and the beginning and end of each activation."""
-    life = Life(written(tmp_path), place, new_id())
+    everything = Everything(tmp_path)
+    everything.life = Life(tmp_path, place, new_id())
     commits = Counter[str]()
 
     class Counting(Switch):
@@ -391,7 +392,7 @@ def test_an_effect_costs_the_commits_that_it_must(place: str, tmp_path: pathlib.
                 commits[what] += 1
 
     store = Store(Place(home(place), Counting()))  # type: ignore[arg-type]  # it is one by its attributes
-    compiled = loopworth.compile(tmp_path / "main.yaml", tools=life.tools())
+    compiled = everything.compiled
     id = loopworth.begin(store, compiled, {"topic": "x"})
     model = ScriptedModel(REPLIES)
     for _ in range(2):

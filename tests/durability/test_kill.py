@@ -41,12 +41,12 @@ BOUNDARIES = {
 
 
 class Server:
-    """A process that has all loaded, and lives each life in a fork of itself."""
+    """A process that has all loaded for runs at this place, and lives each life in a fork of itself."""
 
     def __init__(self, folder: pathlib.Path, place: str) -> None:
         self.folder, self.place = folder, place
         environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-W", "error", "-m", "tests.durability.world", str(folder)]
+        command = [sys.executable, "-W", "error", "-m", "tests.durability.world", str(folder), place]
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=environ, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )

@@ -213,37 +213,17 @@ class Life:
         self.switch.at(f"in {name}")
         return f"{name} {said} done"
 
-    def tools(self) -> dict[str, Callable[..., Any]]:
-        def note(text: str, *, key: str = "") -> str:
-            """Note."""
-            self.log(key, "keys")
-            return self.made("note", text)
-
-        def look(code: str) -> str:
-            """Look."""
-            return self.made("look", code)
-
-        def pay(amount: int) -> str:
-            """Pay."""
-            return self.made("pay", amount)
-
-        def refund(who: str, amount: int) -> str:
-            """Refund."""
-            return self.made("refund", f"{who} {amount}")
-
-        return {"look": look, "pay": pay, "note": note, "refund": refund}
-
-    def live(self) -> Outcome | None:
+    def live(self, everything: Everything) -> Outcome | None:
         """Begin the run if nobody did, go on with it, decide what it asks, until it ends, or waits because nobody knows
         what became of a write."""
         store = Store(Place(home(self.place), self.switch))  # type: ignore[arg-type]  # it is one by its attributes
-        compiled = loopworth.compile(self.folder / "main.yaml", tools=self.tools())
+        everything.life = self
         try:
             if not store.shelf().select("select 1 from run where id = ?", [self.id]):
-                loopworth.begin(store, compiled, {"topic": "loops"}, id=self.id)
+                loopworth.begin(store, everything.compiled, {"topic": "loops"}, id=self.id)
             while store.shelf().run(self.id).state != "done":
                 models = {"ollama/m": Speaker(self.log, self.switch)}
-                outcome = asyncio.run(loopworth.resume(store, self.id, compiled, models=models))
+                outcome = asyncio.run(loopworth.resume(store, self.id, everything.compiled, models=models))
                 if outcome.exit != "waiting" or not self.decides(store):
                     break
             return store.shelf().outcome(self.id)
@@ -260,6 +240,35 @@ class Life:
         return bool(due)
 
 
+class Everything:
+    """The workflow, compiled once for all lives; its tools are called in that of the `life` that goes on."""
+
+    life: Life
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.compiled = loopworth.compile(written(folder) / "main.yaml", tools=self.tools())
+
+    def tools(self) -> dict[str, Callable[..., Any]]:
+        def note(text: str, *, key: str = "") -> str:
+            """Note."""
+            self.life.log(key, "keys")
+            return self.life.made("note", text)
+
+        def look(code: str) -> str:
+            """Look."""
+            return self.life.made("look", code)
+
+        def pay(amount: int) -> str:
+            """Pay."""
+            return self.life.made("pay", amount)
+
+        def refund(who: str, amount: int) -> str:
+            """Refund."""
+            return self.life.made("refund", f"{who} {amount}")
+
+        return {"look": look, "pay": pay, "note": note, "refund": refund}
+
+
 def written(folder: pathlib.Path) -> pathlib.Path:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in FILES.items():
@@ -269,14 +278,16 @@ def written(folder: pathlib.Path) -> pathlib.Path:
 
 def main() -> None:
     """Lives, one a line of JSON on standard input, each in a process of its own; the status of each is answered on
-    standard output."""
-    loopworth.compile(written(pathlib.Path(sys.argv[1])) / "main.yaml")  # whatever is loaded once is loaded now
+    standard output. What they share is made before: the workflow, and the modules of the store's place."""
+    folder, place = sys.argv[1:]
+    everything = Everything(pathlib.Path(folder))
+    home(place)
     for line in sys.stdin:
         what = json.loads(line)
         child = os.fork()
         if child == 0:
             life = Life(pathlib.Path(what.pop("folder")), **what)
-            life.live()
+            life.live(everything)
             life.log("\n".join(life.switch.passed), "passed")
             os._exit(0)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
