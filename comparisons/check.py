@@ -20,10 +20,11 @@ from loopworth.comparisons.spec import Arm, Comparison, Tasks, judge_form
 from loopworth.comparisons.tasks import RESERVED, Task, columns, lacking, table_of
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.recording import RecordingFault
+from loopworth.runs.spelling import nearest
 from loopworth.workflows import chat_model
 from loopworth.workflows.check import entry_faults
 from loopworth.workflows.document import BROKEN
-from loopworth.workflows.faults import Fault, nearest, suggestion
+from loopworth.workflows.faults import Fault, suggestion
 from loopworth.workflows.files import Files
 from loopworth.workflows.form import Form, Spotted, foreign, members, names_of, unwrapped, usable
 from loopworth.workflows.python_name import PythonNameFault

@@ -12,10 +12,11 @@ from loopworth.comparisons.change import vary
 from loopworth.comparisons.check import Checking
 from loopworth.comparisons.spec import Comparison, Tasks
 from loopworth.comparisons.tasks import Task
+from loopworth.runs.spelling import nearest
 from loopworth.workflows import check
 from loopworth.workflows.builder import Builder
 from loopworth.workflows.document import Document
-from loopworth.workflows.faults import Fault, WorkflowFault, in_order, nearest, suggestion
+from loopworth.workflows.faults import Fault, WorkflowFault, in_order, suggestion
 from loopworth.workflows.files import Files, newer, sort_of
 from loopworth.workflows.form import Spotted
 from loopworth.workflows.schema import schema_of

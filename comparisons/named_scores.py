@@ -26,8 +26,9 @@ from loopworth.comparisons.scores import (
     Set,
     cause,
 )
+from loopworth.runs.spelling import nearest
 from loopworth.workflows.document import plain
-from loopworth.workflows.faults import nearest, suggestion
+from loopworth.workflows.faults import suggestion
 from loopworth.workflows.vocabulary import ours
 
 JUDGE = "judge"

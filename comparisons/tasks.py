@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from loopworth.runs.spelling import nearest
 from loopworth.runs.usage import Value
 from loopworth.workflows.document import parse, spelled
-from loopworth.workflows.faults import Fault, WorkflowFault, nearest, suggestion
+from loopworth.workflows.faults import Fault, WorkflowFault, suggestion
 
 COLUMNS: dict[str, tuple[str, str, str]] = {
     "id": ("text, or number", "its number, from 1", "What the task is known by; no two have the same."),

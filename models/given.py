@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 import msgspec
@@ -21,6 +20,7 @@ from loopworth.runs import world
 from loopworth.runs.journal import body, reader
 from loopworth.runs.message import Message, Reply, Request
 from loopworth.runs.outcome import Diverged, Stop
+from loopworth.runs.spelling import nearest
 
 written_down = reader(Reply)
 CONCURRENCY = 4
@@ -169,8 +169,8 @@ def mapped(given: Any, example: str = "provider/name") -> None:
 
 def unused(name: str, known: Iterable[str]) -> str:
     names = list(dict.fromkeys(known))
-    if near := get_close_matches(name, names, 1, cutoff=0.8):
-        return f"nothing asks a model {name!r}: did you mean {near[0]!r}?"
+    if near := nearest(name, names):
+        return f"nothing asks a model {name!r}: did you mean {near!r}?"
     return f"nothing asks a model {name!r}: " + (
         f"the models are {', '.join(names)}" if names else "none is asked here"
     )

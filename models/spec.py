@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from hashlib import blake2b
 from typing import Any
 
@@ -11,6 +10,7 @@ import msgspec
 from loopworth.models.makers import served, sold
 from loopworth.models.providers import ELSEWHERE, OWN, PROVIDERS, Provider
 from loopworth.models.weights import CHAT, WEIGHTS
+from loopworth.runs.spelling import nearest
 from loopworth.runs.usage import Value
 
 SPOKEN = ("openai", "ollama", "anthropic")
@@ -107,13 +107,13 @@ def name_faults(spec: ModelSpec) -> list[Fault]:
 
 def unknown(name: str, head: str) -> Fault:
     known = [head for head, provider in PROVIDERS.items() if not provider.later]
-    near = get_close_matches(head, known, 1)
+    near = nearest(head, known)
     if "/" not in name and name:
-        example = f"{near[0]}/{name}" if near else served(name) or f"ollama/{name}"
+        example = f"{near}/{name}" if near else served(name) or f"ollama/{name}"
         return ("name", f"the model {name!r} names no provider", f"write provider/model, such as {example}")
     other = sold(name) if name else None
     instead = f"write {other}, or give" if other else f"one of {', '.join(known)}, or give"
-    instead = f"did you mean {near[0]!r}?" if near else f"{instead} `base_url`"
+    instead = f"did you mean {near!r}?" if near else f"{instead} `base_url`"
     return ("name", f"unknown provider {head!r}", instead)
 
 

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from loopworth.runs.spelling import nearest
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.fault import ToolFault
-from loopworth.tools.names import brief, listed, nearest
+from loopworth.tools.names import brief, listed
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from loopworth.runs.spelling import nearest
 from loopworth.tools.arguments import Path, where
-from loopworth.tools.names import brief, listed, nearest, shown
+from loopworth.tools.names import brief, listed, shown
 
 MOST = 10
 """Lines told at most."""

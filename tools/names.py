@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Iterable
 
 from loopworth.runs.message import printable
@@ -17,19 +15,6 @@ def brief(text: str, most: int = 80) -> str:
 def shown(text: str, most: int = 80) -> str:
     """The same in quotes."""
     return f"'{brief(text, most)}'"
-
-
-def nearest(word: str, words: Iterable[str]) -> str | None:
-    """The one of `words` that `word` most likely means; case, `-`, `_` and spaces do not count."""
-    known = {folded(known): known for known in sorted(words, reverse=True)}
-    if (same := known.get(folded(word))) is not None:
-        return same
-    close = difflib.get_close_matches(folded(word[:200]), known, n=1)
-    return known[close[0]] if close else None
-
-
-def folded(name: str) -> str:
-    return re.sub(r"[\W_]", "", name.casefold())
 
 
 def listed(names: Iterable[str], most: int = 50) -> str:

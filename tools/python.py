@@ -7,12 +7,13 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
+from loopworth.runs.spelling import nearest
 from loopworth.tools.allow import Allow
 from loopworth.tools.docstring import described
 from loopworth.tools.fault import ToolFault
 from loopworth.tools.gate import Gate
 from loopworth.tools.mismatch import mismatches
-from loopworth.tools.names import listed, nearest
+from loopworth.tools.names import listed
 from loopworth.tools.schema import Schema
 from loopworth.tools.signature import NONE, Parameter, parameters, title
 from loopworth.tools.tool import MOST_CHARACTERS, TIMEOUT, Effect, Tool

@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from loopworth.runs.spelling import nearest
 from loopworth.tools.arguments import ArgumentFault
-from loopworth.tools.names import nearest, shown
+from loopworth.tools.names import shown
 
 HOLDS = {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 """Whether the platform opens below an open folder."""

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from loopworth.runs.spelling import nearest
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.fault import ToolFault
 from loopworth.tools.made import Made
-from loopworth.tools.names import brief, listed, nearest, shown
+from loopworth.tools.names import brief, listed, shown
 from loopworth.tools.tool import TIMEOUT
 
 Scalar: TypeAlias = str | int | float | bool | None

@@ -6,9 +6,9 @@ import zoneinfo
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from loopworth.runs.spelling import nearest
 from loopworth.tools.fault import ToolFault
 from loopworth.tools.made import Made
-from loopworth.tools.names import nearest
 
 Clock = Callable[[], datetime]
 """The moment it is, with a time zone."""

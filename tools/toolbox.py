@@ -9,10 +9,11 @@ from typing import Any
 from loopworth.runs.effects import Effects
 from loopworth.runs.message import ToolCall
 from loopworth.runs.observation import Observation
+from loopworth.runs.spelling import nearest
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.gate import Gate
 from loopworth.tools.invocation import Invocation, checked
-from loopworth.tools.names import listed, nearest, shown
+from loopworth.tools.names import listed, shown
 from loopworth.tools.tool import Tool
 
 

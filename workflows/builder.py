@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
+from loopworth.runs.spelling import nearest
 from loopworth.workflows.document import BROKEN, Document, Place, leaves, plain, spelled
-from loopworth.workflows.faults import Fault, nearest, suggestion
+from loopworth.workflows.faults import Fault, suggestion
 from loopworth.workflows.form import (
     Form,
     Kind,
@@ -28,7 +29,7 @@ from loopworth.workflows.form import (
     unwrapped,
     usable,
 )
-from loopworth.workflows.vocabulary import ours
+from loopworth.workflows.vocabulary import meant
 
 F = TypeVar("F", bound=Form)
 MISSING = object()
@@ -125,11 +126,8 @@ class Builder:
             return self.fault(path, f"{named(path)} has no value", f"write {wanted(annotation)}{spare}", key=True)
         chosen = [option for option in options if fits(option, raw)]
         words = [option for option in chosen if get_origin(unwrapped(option)) is Literal]
-        meant = any(
-            ours(str(raw), map(str, get_args(option))) or nearest(str(raw), map(str, get_args(option)))
-            for option in words
-        )
-        if not chosen or (words == chosen != options and spelled(raw) not in get_args(words[0]) and not meant):
+        near = any(meant(str(raw), map(str, get_args(option))) for option in words)
+        if not chosen or (words == chosen != options and spelled(raw) not in get_args(words[0]) and not near):
             advice = next((one.instead for one in map(unwrapped, options) if hasattr(one, "instead")), "")
             advice = advice or meant_by(options, raw)
             return self.fault(path, f"{named(path)} must be {wanted(annotation)}, and this is {said(raw)}", advice)
@@ -201,7 +199,7 @@ class Builder:
             return self.fault(
                 path,
                 f"{named(path)} cannot be {text!r}",
-                suggestion(str(text), map(str, words), "it is one of", ours(str(text), words)),
+                suggestion(str(text), map(str, words), "it is one of", meant(str(text), words)),
                 key=key,
             )
         option = annotation if annotation is not None else others[0]
@@ -211,7 +209,7 @@ class Builder:
             return adapter(option).validate_python(text if takes_text(option) else plain(raw), strict=True)
         except ValidationError as error:
             what, instead = told(error.errors(include_url=False)[0], raw, path, option)
-            if words and isinstance(raw, str) and (word := ours(raw, words) or nearest(raw, words)):
+            if words and isinstance(raw, str) and (word := meant(raw, words)):
                 instead = f"did you mean {word!r}?"
             return self.fault(path, what, instead, key=key)
 

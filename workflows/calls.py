@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from loopworth.runs.spelling import nearest
 from loopworth.tools.allow import Allow
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.tool import Tool
 from loopworth.workflows import json_schema
 from loopworth.workflows.document import BROKEN, leaves, plain
-from loopworth.workflows.faults import Fault, nearest, suggestion
+from loopworth.workflows.faults import Fault, suggestion
 from loopworth.workflows.form import Form, Spotted
 from loopworth.workflows.template_data import TemplateFault
 from loopworth.workflows.templates import template

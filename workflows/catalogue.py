@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from loopworth.runs.secrets import NAMED, learn
+from loopworth.runs.spelling import nearest
 from loopworth.tools.fault import ToolFault
 from loopworth.tools.tool import Tool
 from loopworth.workflows import spec
 from loopworth.workflows.document import plain, spelled
-from loopworth.workflows.faults import Fault, WorkflowFault, nearest
+from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.form import Spotted, beside
 from loopworth.workflows.literals import NAME, unset
 from loopworth.workflows.python_name import PythonNameFault, load

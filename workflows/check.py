@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from loopworth.runs.spelling import nearest
 from loopworth.tools.tool import Tool
 from loopworth.workflows import chat_model, fitting, later, spec
 from loopworth.workflows.calls import forbidden, passed
 from loopworth.workflows.catalogue import built
 from loopworth.workflows.document import BROKEN
-from loopworth.workflows.faults import Fault, nearest, suggestion
+from loopworth.workflows.faults import Fault, suggestion
 from loopworth.workflows.files import Files
 from loopworth.workflows.form import Form, Spotted
 from loopworth.workflows.reach import inner, model_name, reaches, unpriced, usable

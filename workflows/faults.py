@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 
+from loopworth.runs.spelling import nearest
 from loopworth.runs.usage import Value
 
 
@@ -33,40 +33,6 @@ class WorkflowFault(Exception):
 def in_order(faults: Iterable[Fault]) -> list[Fault]:
     """Each fault once, by file, line and column."""
     return sorted(set(faults), key=lambda fault: (fault.file, fault.line, fault.column, fault.what))
-
-
-def nearest(word: str, words: Iterable[str]) -> str | None:
-    """The one of `words` that `word` was most likely meant to be, or None where nothing is near."""
-    ranked = sorted((distance(word.lower(), known.lower()), -likeness(word, known), known) for known in set(words))
-    if not ranked:
-        return None
-    steps, unlike, best = ranked[0]
-    return best if steps <= max(1, len(word) // 3) or -unlike >= 0.7 else None
-
-
-def misspelt(word: str, words: Iterable[str]) -> str | None:
-    """The one of `words` that is `word` but for a slip or two of the hand; None where it is none of them."""
-    most = max(1, len(word) // 4)
-    near = {known for known in words if abs(len(known) - len(word)) <= most}  # no slip makes another into it
-    steps, best = min(((distance(word.lower(), known.lower()), known) for known in near), default=(0, None))
-    return best if steps <= most else None
-
-
-def likeness(a: str, b: str) -> float:
-    return SequenceMatcher(None, a.lower(), b.lower()).ratio()
-
-
-def distance(a: str, b: str) -> int:
-    """How many letters to add, drop, change or swap with their neighbour to make `a` into `b`."""
-    before, row = [0] * (len(b) + 1), list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        earlier, before, row = before, row, [i]
-        for j, y in enumerate(b, 1):
-            steps = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
-            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
-                steps = min(steps, earlier[j - 2] + 1)
-            row.append(steps)
-    return row[-1]
 
 
 LONGEST_LIST = 300

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from loopworth.runs.spelling import nearest
 from loopworth.workflows.builder import Builder
 from loopworth.workflows.document import BROKEN, LARGEST, Document, Mark, Spot, read
-from loopworth.workflows.faults import Fault, WorkflowFault, in_order, nearest, suggestion
+from loopworth.workflows.faults import Fault, WorkflowFault, in_order, suggestion
 from loopworth.workflows.form import Form, Spotted, beside
 from loopworth.workflows.neighbour import advice_for, neighbour
 from loopworth.workflows.overrides import loosened, merged, stand_in
 from loopworth.workflows.spec import SHAPES, VERSION, Body, CatalogueFile, FileText, ModelForm, Tool, Workflow
-from loopworth.workflows.vocabulary import ours
+from loopworth.workflows.vocabulary import meant
 
 KINDS = {"workflow": "a workflow", "tools": "a tool catalogue", "comparison": "a comparison"}
 
@@ -225,11 +226,9 @@ def shape_of(document: Document, builder: Builder) -> type[Workflow]:
     word = value[key] if key is not None else None
     if isinstance(word, str) and word in SHAPES:
         return SHAPES[word]
-    near = (ours(word, SHAPES) or nearest(word, SHAPES)) if isinstance(word, str) else None
+    near = meant(word, SHAPES) if isinstance(word, str) else None
     if key is not None and word is not BROKEN:
-        builder.fault(
-            (key,), f"there is no shape {word!r}", suggestion(str(word), SHAPES, "shapes", ours(str(word), SHAPES))
-        )
+        builder.fault((key,), f"there is no shape {word!r}", suggestion(str(word), SHAPES, "shapes", near))
         document.value[key] = BROKEN
     if near is None:
         near = "pipeline" if "steps" in value else "router" if "from" in value else "open_loop"

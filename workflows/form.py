@@ -15,8 +15,9 @@ from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origi
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, PrivateAttr
 
+from loopworth.runs.spelling import misspelt
 from loopworth.workflows.document import BROKEN, Document, Place
-from loopworth.workflows.faults import Fault, misspelt
+from loopworth.workflows.faults import Fault
 from loopworth.workflows.vocabulary import places
 
 

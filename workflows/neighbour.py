@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loopworth.workflows.faults import nearest
+from loopworth.runs.spelling import nearest
 
 
 def neighbour(path: Path) -> Path | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from loopworth.workflows.faults import nearest
+from loopworth.runs.spelling import nearest
 
 
 class PythonNameFault(ValueError):

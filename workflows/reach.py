@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from loopworth.models import prices
+from loopworth.runs.spelling import nearest
 from loopworth.workflows import chat_model, spec
-from loopworth.workflows.faults import nearest
 from loopworth.workflows.files import Files
 
 

@@ -20,8 +20,8 @@ from jinja2.runtime import LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
+from loopworth.runs.spelling import nearest
 from loopworth.workflows import guards
-from loopworth.workflows.faults import nearest
 from loopworth.workflows.syntax import JSON_BRACES
 from loopworth.workflows.template_data import (
     FILTERS,

@@ -36,8 +36,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from loopworth.runs.message import json_of, unfenced
+from loopworth.runs.spelling import nearest
 from loopworth.workflows import json_schema
-from loopworth.workflows.faults import nearest
 from loopworth.workflows.python_name import PythonNameFault, load
 
 Place: TypeAlias = tuple[str | int, ...]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+
+from loopworth.runs.spelling import folded, nearest
 
 KEYS: dict[str, str] = {
     "budget.turns": "max_iterations max_iter max_turns max_steps max_loops max_rounds recursion_limit step_limit"
@@ -90,17 +91,23 @@ WORDS: dict[str, str] = {
 """A word that a key takes → what other tools call it."""
 
 
-def plainly(word: str) -> str:
-    """A word however it is cased and joined: maxTurns and max-turns are max_turns."""
-    return re.sub(r"[\s_.-]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", word)).lower()
-
-
 def places(word: str) -> list[tuple[str, ...]]:
     """Where the thing that other tools call `word` may stand in this language."""
-    return [tuple(key.split(".")) for key, theirs in KEYS.items() if plainly(word) in theirs.split()]
+    return [tuple(key.split(".")) for key, theirs in KEYS.items() if called(word, theirs)]
 
 
-def ours(word: str, words: Iterable[str], known: Mapping[str, str] = WORDS) -> str | None:
+def meant(word: str, words: Iterable[str]) -> str | None:
+    """The one of `words` that `word` is likely to mean: what other tools call so, or else the nearest."""
+    allowed = set(words)
+    return ours(word, allowed) or nearest(word, allowed)
+
+
+def ours(word: str, words: Iterable[str]) -> str | None:
     """The one of `words` that other tools call `word`; None where there is none."""
     allowed = set(words)
-    return next((one for one, theirs in known.items() if one in allowed and plainly(word) in theirs.split()), None)
+    return next((one for one, theirs in WORDS.items() if one in allowed and called(word, theirs)), None)
+
+
+def called(word: str, theirs: str) -> bool:
+    """Whether a word is one of those that other tools use, however it is cased and joined."""
+    return folded(word) in map(folded, theirs.split())

@@ -29,7 +29,7 @@ from loopworth.comparisons.symptoms.finding import (
     spoken,
 )
 from loopworth.runs.observation import FAILED
-from loopworth.workflows.faults import nearest
+from loopworth.runs.spelling import nearest
 
 PASSING = re.compile(
     r"connection|timed? ?out|temporar|unavailable|too many requests|\b(?:429|50[0234])\b", re.IGNORECASE

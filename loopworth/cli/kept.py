@@ -24,7 +24,8 @@ from loopworth.runs.orphans import Orphan, orphans
 from loopworth.runs.recording import Recording
 from loopworth.runs.recording import line as line_of
 from loopworth.runs.shelf import Shelf, elsewhere
-from loopworth.workflows.faults import nearest, suggestion
+from loopworth.runs.spelling import nearest
+from loopworth.workflows.faults import suggestion
 
 app = typer.Typer(help="The runs that are kept: list them, show one step by step, export them.", rich_markup_mode=None)
 SPAN = re.compile(r"(\d+)\s*(s|m|min|h|d|w)")

@@ -1,21 +1,6 @@
 """Names as models get them wrong."""
 
-import pytest
-
-from loopworth.tools.names import brief, listed, nearest, shown
-
-
-@pytest.mark.parametrize("written", ["Read_File", "readFile", "read-file", "read file", "READFILE", "read_fil"])
-def test_the_nearest_name_is_found_whatever_the_case_and_the_separators(written):
-    """Case, `-`, `_` and spaces are what models change most."""
-    assert nearest(written, ["run_command", "read_file"]) == "read_file"
-
-
-def test_nothing_is_near_a_name_that_means_something_else():
-    """A far guess would mislead more than it helps."""
-    assert nearest("shell_exec", ["run_command", "read_file"]) is None
-    assert nearest("", ["a"]) is None
-    assert nearest("x" * 100_000, ["a"]) is None
+from loopworth.tools.names import brief, listed, shown
 
 
 def test_what_is_shown_is_printable_and_short():

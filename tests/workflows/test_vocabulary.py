@@ -11,7 +11,7 @@ from loopworth.workflows.builder import Builder
 from loopworth.workflows.document import parse
 from loopworth.workflows.faults import suggestion
 from loopworth.workflows.form import Form, all_forms, later_keys, leads, members, unborn, unwrapped, usable
-from loopworth.workflows.vocabulary import KEYS, WORDS, places, plainly
+from loopworth.workflows.vocabulary import KEYS, WORDS, meant, places
 
 FORMS = sorted(set(all_forms(Form)), key=lambda form: form.__name__)
 
@@ -111,5 +111,11 @@ def test_a_list_that_is_short_enough_is_shown_whole():
 
 def test_words_are_known_however_they_are_joined():
     """As programs and files of other tools write them."""
-    assert plainly("maxTurns") == plainly("max-turns") == plainly("Max Turns") == "max_turns"
-    assert ("budget", "turns") in places("maxIterations")
+    for word in ("maxIterations", "max-iterations", "Max Iterations"):
+        assert ("budget", "turns") in places(word)
+        assert places(word) == places("max_iterations")
+
+
+def test_what_other_tools_call_a_word_comes_before_what_is_near_it():
+    """`exact` is like `equals` in no letter."""
+    assert (meant("exact_match", KINDS), meant("equls", KINDS), meant("zzz", KINDS)) == ("equals", "equals", None)
