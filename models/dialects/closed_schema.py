@@ -67,4 +67,5 @@ def told(schema: dict[str, Any], made: dict[str, Any]) -> str:
     """The description, with what could not be kept otherwise."""
     known = (*made, *UNITED, "type", "additionalProperties", "description", "default", "examples")
     left = {key: value for key, value in schema.items() if key not in known and not key.startswith("$")}
-    return "\n\n".join(filter(None, (schema.get("description"), json.dumps(left) if left else "")))
+    said = schema.get("description")
+    return "\n\n".join(filter(None, (said if isinstance(said, str) else "", json.dumps(left) if left else "")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopworth.models.dialects.closed_schema import closed
@@ -70,6 +70,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["type", "properties", "items", "anyOf", "$defs", "format"]), JSON, max_size=4))
+@example({"items": {"type": "integer", "description": True}})
 def test_no_schema_raises(schema: dict[str, Any]) -> None:
     """A schema is a user's text."""
     found = closed(schema)
