@@ -10,7 +10,8 @@ from typing import NamedTuple
 from loopworth.agents.repetition import Watch
 from loopworth.agents.rollback import bad_calls, instead, untouched
 from loopworth.agents.submit import Submit
-from loopworth.runs.effects import Effects, together
+from loopworth.runs.concurrency import together
+from loopworth.runs.effects import Effects
 from loopworth.runs.message import ToolCall
 from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import Stop

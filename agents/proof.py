@@ -11,8 +11,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from loopworth.runs.effects import Effects, Executor
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import AnyEvent, ModelCalled
+from loopworth.runs.executor import Executor
 from loopworth.runs.message import Reply, Request, user
 from loopworth.runs.outcome import Outcome, Stop
 

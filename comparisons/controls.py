@@ -24,7 +24,7 @@ from loopworth.agents.proof import Proven
 from loopworth.comparisons.arms import Arm, Control, Kind
 from loopworth.comparisons.evidence import pair, rules_out_up_to
 from loopworth.comparisons.trial import Trial
-from loopworth.runs.effects import Executor
+from loopworth.runs.executor import Executor
 from loopworth.runs.message import user
 from loopworth.runs.observation import Observation
 from loopworth.runs.usage import Value

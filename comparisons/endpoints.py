@@ -14,8 +14,9 @@ from loopworth.comparisons.faults import Faults
 from loopworth.comparisons.repeats import Repeated
 from loopworth.models import Model, ModelSpec, ScriptedModel, prepare
 from loopworth.models.given import Opened
+from loopworth.runs.decision import Decision, Question
 from loopworth.runs.journal import Record
-from loopworth.runs.world import Ask, Decision, Question
+from loopworth.runs.world import Ask
 
 CLOSING = 0.5
 """Seconds that models get to close."""

@@ -22,7 +22,8 @@ from loopworth.comparisons.ruling import PLACE, Ruling, Word, asked_in, calls_of
 from loopworth.comparisons.scores import LONGEST, Score
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.budget import Limits
-from loopworth.runs.effects import Effects, Executor
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import Executor
 from loopworth.runs.message import Message, Request, assistant, system, unfenced, user
 from loopworth.runs.outcome import Outcome, Stop
 from loopworth.runs.transcript import Transcript

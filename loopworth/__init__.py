@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from loopworth.comparisons.result import Result
     from loopworth.comparisons.table import render
     from loopworth.front import begin, check, compare, compile, draw, load, opened, replay, resume, run, run_sync
+    from loopworth.runs.decision import Decision, Question
     from loopworth.runs.effects import Effects
     from loopworth.runs.message import Reply, Request, ToolCall
     from loopworth.runs.outcome import Outcome
     from loopworth.runs.store import Store
     from loopworth.runs.usage import Usage
-    from loopworth.runs.world import Decision, Question
     from loopworth.workflows.compile import Compiled
     from loopworth.workflows.faults import WorkflowFault
 
@@ -58,10 +58,10 @@ __all__ = [
 ]
 HOMES = {
     "Compiled": "workflows.compile",
-    "Decision": "runs.world",
+    "Decision": "runs.decision",
     "Effects": "runs.effects",
     "Outcome": "runs.outcome",
-    "Question": "runs.world",
+    "Question": "runs.decision",
     "Reply": "runs.message",
     "Request": "runs.message",
     "Result": "comparisons.result",

@@ -17,7 +17,8 @@ from loopworth.models import given as given_models
 from loopworth.models.doubts import Doubts
 from loopworth.runs import approvals
 from loopworth.runs.approvals import Approval, Came
-from loopworth.runs.effects import Executor
+from loopworth.runs.decision import Decision
+from loopworth.runs.executor import Executor
 from loopworth.runs.hearing import Listener
 from loopworth.runs.journal import Journal
 from loopworth.runs.kept import Kept
@@ -25,7 +26,7 @@ from loopworth.runs.outcome import Outcome, Said
 from loopworth.runs.recording import Recording
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.wall_clock import now
-from loopworth.runs.world import Ask, Decision, Live
+from loopworth.runs.world import Ask, Live
 from loopworth.workflows import activation, durable, origin, typed_answer
 from loopworth.workflows import compile as building
 from loopworth.workflows import given as given_tools

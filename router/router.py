@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 from loopworth.router.decision import Decision, decide
 from loopworth.router.similarity import Similarity
 from loopworth.runs.budget import Limits
-from loopworth.runs.effects import Effects, Executor
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import RouteTaken
+from loopworth.runs.executor import Executor
 from loopworth.runs.message import Message
 from loopworth.runs.outcome import Outcome, Stop
 

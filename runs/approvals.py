@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from loopworth.runs.database import SHARE, Database, StoreFault
+from loopworth.runs.decision import Decision, Question, decision_of, example, lapsed, no_decision, short
 from loopworth.runs.journal import body, digest, encode, reader
 from loopworth.runs.outcome import Fenced
 from loopworth.runs.remembered import remembered
@@ -26,7 +27,6 @@ from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
 from loopworth.runs.usage import Value
 from loopworth.runs.wall_clock import moment, stamp
-from loopworth.runs.world import Decision, Question, decision_of, example, lapsed, no_decision, short
 
 ASK = f"""
 insert into approval(run, id, n, hash, tool, question, state, asked, expires, epoch)

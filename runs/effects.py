@@ -12,26 +12,24 @@ from __future__ import annotations
 
 import asyncio
 import os
-import traceback
-from collections.abc import Awaitable
 from contextlib import nullcontext
-from math import inf
 from typing import Any, Protocol
 
 import msgspec
 
 from loopworth.runs.budget import Budget, Limits, reply_of
+from loopworth.runs.decision import Decision, Question, decision_in, no_decision
 from loopworth.runs.divergence import difference
 from loopworth.runs.events import AnyEvent, GateAsked, GateDecided, LimitHit, ModelCalled, ToolCalled
 from loopworth.runs.exit import BAD_FINISH, Exit
 from loopworth.runs.journal import Asked, Journal, Record, asked, body, encode, reader
 from loopworth.runs.message import Message, Reply, Request, ToolCall
 from loopworth.runs.observation import Observation, Status
-from loopworth.runs.outcome import Diverged, Failed, Fenced, Outcome, Said, Stop, Waiting
+from loopworth.runs.outcome import Diverged, Said, Stop, Waiting
 from loopworth.runs.remembered import Remembered, remembered
 from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Hold, Quote, Usage
-from loopworth.runs.world import Decision, Question, World, decision_of, no_decision
+from loopworth.runs.world import World
 
 GRACE = 0.2
 """Seconds past its deadline that a model call gets to stop itself before it is cut."""
@@ -65,12 +63,6 @@ class NoTools:
 
     def allowed_failures(self) -> dict[str, int | None]:
         return {}
-
-
-class Executor(Protocol):
-    """Anything that runs: all five shapes. Raises `Stop`, `Waiting` or `Failed`; `execute` makes them outcomes."""
-
-    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome: ...
 
 
 class Effects:
@@ -357,19 +349,6 @@ class Effects:
         await self.world.sleep(seconds if end is None else max(0.0, min(seconds, end[0] - self.clock())))
 
 
-def decision_in(record: Record, id: str, question: Question) -> Decision:
-    """A decision of the journal. Raises `Diverged` for what the question does not offer: nothing is called on it."""
-    try:
-        decision = decision_of(record.body)
-        why = no_decision(question, decision)
-    except ValueError as unreadable:
-        why = f"cannot be decided by this: {unreadable}"
-    if why:
-        text = record.body.decode("utf-8", "replace")
-        raise Diverged(f"{id}: the gate of {question.tool} {why}\n    recorded: {text}")
-    return decision
-
-
 def called(id: str, model: str, reply: Reply, began: float) -> ModelCalled:
     """The event of a reply: its span includes the waits, which are shifted to the run's clock."""
     waits = tuple((began + start, began + end) for start, end in reply.waits)
@@ -390,60 +369,3 @@ def words(exit: Exit, request: Request) -> str:
         "filtered": "the endpoint's content filter stopped the reply",
         "refused": "the model refused",
     }.get(exit, "")
-
-
-async def together(*awaitables: Awaitable[Any]) -> list[Any]:
-    """All results, in order, once all have ended: nothing in flight is abandoned.
-
-    Of several ends a bug is raised first, then a limit of the outermost budget, then the first other stop or failure,
-    then one `Waiting` for all gates.
-    """
-    if len(awaitables) == 1:
-        return [await awaitables[0]]
-    done = await asyncio.gather(*awaitables, return_exceptions=True)
-    errors = [result for result in done if isinstance(result, BaseException)]
-    if errors:
-        raise worst(errors)
-    return done
-
-
-def worst(errors: list[BaseException]) -> BaseException:
-    """The one of several ends that counts."""
-    ends = (Stop, Failed, Waiting)
-    bug = next((error for error in errors if not isinstance(error, ends)), None)
-    end = min((error for error in errors if isinstance(error, Stop | Failed)), key=depth, default=None)
-    waits = [error for error in errors if isinstance(error, Waiting)]
-    note = "; ".join(dict.fromkeys(wait.note for wait in waits if wait.note))
-    return bug or end or Waiting(*(gate for wait in waits for gate in wait.gates), note=note)
-
-
-def depth(end: BaseException) -> float:
-    """How far in the budget lies whose limit was hit; what is no limit lies deepest."""
-    return len(end.owner) if isinstance(end, Stop) and end.owner is not None else inf
-
-
-async def execute(executor: Executor, input: dict[str, Any], fx: Effects) -> Outcome:
-    """Run an executor to its end and make that end an `Outcome`, with all events and messages.
-
-    A cancelled run returns `cancelled` instead of raising, so that what was paid is kept. A bug of ours becomes
-    `harness_error` with its traceback. Only `Diverged` and `Fenced` are raised: the run is not ours to finish then.
-    """
-    try:
-        outcome = await executor.run(input, fx)
-    except Stop as stop:
-        outcome = Outcome(None, stop.exit, stop.note)
-    except Waiting as waiting:
-        why = f": {waiting.note}" if waiting.note else ""
-        outcome = Outcome(None, "waiting", f"waits for a decision at {', '.join(waiting.gates)}{why}", waiting.gates)
-    except Failed as failed:
-        outcome = Outcome(None, "step_failed", str(failed), cause=failed.cause)
-    except asyncio.CancelledError:
-        outcome = Outcome(None, "cancelled")
-    except (Diverged, Fenced):
-        raise
-    except Exception as bug:
-        outcome = Outcome(None, "harness_error", f"{type(bug).__name__}: {bug}", traceback=traceback.format_exc())
-    outcome = hide(outcome)
-    return msgspec.structs.replace(
-        outcome, events=fx.trace(), transcript=fx.transcript(), calls=fx.observations(), seconds=fx.clock()
-    )

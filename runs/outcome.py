@@ -7,7 +7,7 @@
     ├── Diverged   the journal holds another request under this id (a changed file, or a bug of ours)
     └── Fenced     a newer activation of this run owns the journal
 
-`execute` (runs.effects) turns the first three into an `Outcome`; anything else is a bug and becomes `harness_error`.
+`execute` (runs.executor) turns the first three into an `Outcome`; anything else is a bug and becomes `harness_error`.
 """
 
 from __future__ import annotations

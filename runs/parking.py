@@ -8,11 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from loopworth.runs import approvals
+from loopworth.runs.decision import Decision, Question
 from loopworth.runs.outcome import Waiting
 from loopworth.runs.store import Store
 from loopworth.runs.stored_journal import StoredJournal
 from loopworth.runs.wall_clock import moment
-from loopworth.runs.world import Decision, Live, Question
+from loopworth.runs.world import Live
 
 
 class Parking(Live):

@@ -6,7 +6,7 @@ import asyncio
 
 import msgspec
 
-from loopworth.runs.world import Decision
+from loopworth.runs.decision import Decision
 
 SUFFIX = " (remembered)"
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from loopworth.runs.decision import Decision, Question
 from loopworth.runs.divergence import shown
 from loopworth.runs.events import ModelCalled, ToolCalled
 from loopworth.runs.exit import BAD_FINISH
@@ -13,7 +14,7 @@ from loopworth.runs.journal import body
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Outcome, Said, Stop, Waiting
 from loopworth.runs.recording import Recording
-from loopworth.runs.world import Decision, Nothing, Question
+from loopworth.runs.world import Nothing
 
 
 class Replayed(Nothing):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from loopworth.runs.decision import Question
 from loopworth.runs.outcome import Failed
-from loopworth.runs.world import Question
 
 Names = Mapping[str, Any]
 REJECT: Literal["reject"] = "reject"

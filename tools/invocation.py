@@ -12,13 +12,14 @@ import re
 from typing import Any
 
 from loopworth.runs.budget import observation_of
+from loopworth.runs.decision import Question
 from loopworth.runs.effects import Effects
 from loopworth.runs.journal import Asked, digest
 from loopworth.runs.message import ToolCall, readable
 from loopworth.runs.observation import FAILED, Observation, Status
 from loopworth.runs.outcome import Failed, Outcome, Stop, passes
 from loopworth.runs.secrets import hide
-from loopworth.runs.world import Question, Strike
+from loopworth.runs.world import Strike
 from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.tools.gate import question
 from loopworth.tools.guard import pass_by

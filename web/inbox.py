@@ -14,8 +14,8 @@ from loopworth import front
 from loopworth.comparisons.pages.html import exact
 from loopworth.runs import approvals
 from loopworth.runs.approvals import Already, Approval, Refused
+from loopworth.runs.decision import CHOICES, Decision
 from loopworth.runs.store import Store
-from loopworth.runs.world import CHOICES, Decision
 from loopworth.web.desk import Desk, desk_of, question, run_of, told
 from loopworth.web.forms import Refusal
 from loopworth.workflows.durable import Changed

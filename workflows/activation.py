@@ -10,7 +10,8 @@ import msgspec
 
 from loopworth.models.providers import keys
 from loopworth.runs.budget import Budget
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
 from loopworth.runs.journal import Journal, MemoryJournal
 from loopworth.runs.outcome import Diverged, Outcome, Said
 from loopworth.runs.recording import Recording

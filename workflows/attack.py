@@ -21,13 +21,13 @@ from typing import Any, TypeAlias
 import msgspec
 
 from loopworth.runs.approvals import Already, Approval, Decided, Refused
+from loopworth.runs.decision import CHOICES, Decision
 from loopworth.runs.journal import Record, body
 from loopworth.runs.outcome import Diverged
 from loopworth.runs.store import Store
 from loopworth.runs.stored_journal import StoredJournal
 from loopworth.runs.usage import Value
 from loopworth.runs.wall_clock import moment
-from loopworth.runs.world import CHOICES, Decision
 from loopworth.workflows import durable
 from loopworth.workflows.faults import suggestion
 from loopworth.workflows.stage import Run, Stage

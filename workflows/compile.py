@@ -21,7 +21,7 @@ from loopworth.models.embedding import MINILM
 from loopworth.models.spec import ModelSpec
 from loopworth.router import Route, Router, Similarity
 from loopworth.runs.budget import Limits
-from loopworth.runs.effects import Executor
+from loopworth.runs.executor import Executor
 from loopworth.tools.tool import Tool
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows import catalogue, chat_model, keys, modifiers, reach, rules, spec, verbs

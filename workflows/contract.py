@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from loopworth.runs.effects import Effects, Executor
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import Executor
 from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import Failed, Outcome, Stop
 from loopworth.tools.guard import Guard, pass_by

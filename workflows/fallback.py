@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from loopworth.runs.budget import Limits
-from loopworth.runs.effects import Effects, Executor
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import FellBack
+from loopworth.runs.executor import Executor
 from loopworth.runs.exit import Exit
 from loopworth.runs.outcome import Failed, Outcome, Stop
 

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.budget import Limits
-from loopworth.runs.effects import Effects, Executor
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import Executor
 from loopworth.runs.outcome import Outcome
 from loopworth.tools import tool as tools
 from loopworth.tools.toolbox import Toolbox

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any, TypeAlias
 
-from loopworth.runs.effects import Effects, together, worst
+from loopworth.runs.concurrency import together, worst
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import StepDone
 from loopworth.runs.exit import LIMITS
 from loopworth.runs.outcome import Failed, Outcome, Stop, Waiting, passes

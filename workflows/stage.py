@@ -23,13 +23,15 @@ from loopworth.models.scripted import ScriptedModel
 from loopworth.runs import approvals
 from loopworth.runs.approvals import Approval, Came
 from loopworth.runs.budget import Limits
-from loopworth.runs.effects import Effects, Executor
+from loopworth.runs.decision import Decision, Question
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import Executor
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.message import ToolCall, user
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.wall_clock import moment
-from loopworth.runs.world import Decision, Live, Question
+from loopworth.runs.world import Live
 from loopworth.tools.allow import Allow
 from loopworth.tools.tool import Accepted, Tool
 from loopworth.tools.toolbox import Toolbox

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from loopworth.runs.decision import Question
 from loopworth.runs.journal import digest, encode
 from loopworth.runs.outcome import Failed
-from loopworth.runs.world import Question
 from loopworth.tools.allow import Values
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.gate import question

@@ -15,7 +15,8 @@ from loopworth.agents.speech import empty
 from loopworth.router.decision import decide
 from loopworth.router.similarity import Similarity
 from loopworth.runs.budget import Limits
-from loopworth.runs.effects import Effects, Executor
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import Executor
 from loopworth.runs.message import Message, Request, ToolCall
 from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import Failed, Outcome, Stop

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from loopworth.runs.budget import Limits
-from loopworth.runs.effects import Effects, Executor
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import Executor
 from loopworth.runs.outcome import Outcome
 from loopworth.tools.allow import Allow
 from loopworth.tools.arguments import ArgumentFault

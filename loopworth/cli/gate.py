@@ -12,8 +12,8 @@ from rich.panel import Panel
 from rich.text import Text
 
 from loopworth.cli.terminal import notices, shown
+from loopworth.runs.decision import Decision, Question
 from loopworth.runs.outcome import Waiting
-from loopworth.runs.world import Decision, Question
 from loopworth.tools.arguments import ArgumentFault, parse
 
 APPROVE = {"approve", "a", "yes", "y"}

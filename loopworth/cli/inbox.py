@@ -20,11 +20,11 @@ from loopworth.cli.terminal import AsJson, complain, headed, output, shown, writ
 from loopworth.runs import approvals
 from loopworth.runs.approvals import Already, Approval, Came, Refused
 from loopworth.runs.database import InUse
+from loopworth.runs.decision import Decision
 from loopworth.runs.home import home
 from loopworth.runs.orphans import orphans
 from loopworth.runs.shelf import Shelf, elsewhere
 from loopworth.runs.store import Store
-from loopworth.runs.world import Decision
 from loopworth.workflows.faults import WorkflowFault
 
 app = typer.Typer(help="Questions of runs that wait for a person: list them, look, decide.", rich_markup_mode=None)

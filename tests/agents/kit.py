@@ -6,7 +6,8 @@ from loopworth.agents.loop import Loop
 from loopworth.agents.protocols import PROTOCOLS
 from loopworth.models import ScriptedModel
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
 from loopworth.runs.message import user
 from loopworth.runs.world import Live
 from loopworth.tools.python import python_tool

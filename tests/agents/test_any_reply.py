@@ -19,8 +19,9 @@ from loopworth.models import ModelSpec
 from loopworth.models.chat import ChatModel
 from loopworth.models.endpoint import Endpoint
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import ModelCalled, ToolCalled
+from loopworth.runs.executor import execute
 from loopworth.runs.exit import Exit
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.message import system, user

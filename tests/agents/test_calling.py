@@ -9,8 +9,9 @@ from loopworth.agents.last_word import last_word
 from loopworth.agents.protocols import PROTOCOLS
 from loopworth.models import ScriptedModel
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import ToolCalled
+from loopworth.runs.executor import execute
 from loopworth.runs.message import Reply, ToolCall
 from loopworth.runs.outcome import Outcome, Stop
 from loopworth.runs.world import Live

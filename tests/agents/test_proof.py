@@ -8,7 +8,8 @@ from loopworth.agents.proof import INSTEAD, Proven, unread
 from loopworth.models import ModelSpec, open_model
 from loopworth.models.doubts import SERVED, Doubts
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.replay import Replayed
 from loopworth.runs.world import Live

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopworth.agents.repetition import Repetition, Watch
+from loopworth.runs.decision import Decision
 from loopworth.runs.message import ToolCall
-from loopworth.runs.world import Decision
 from loopworth.tools.gate import Gate
 from tests.agents.kit import TOOLS, calls, make, run
 

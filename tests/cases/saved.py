@@ -9,9 +9,9 @@ from typing import Any
 
 import loopworth
 from loopworth.runs import approvals
+from loopworth.runs.decision import Decision
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import Store
-from loopworth.runs.world import Decision
 
 LOOP = """
 workflow: saved

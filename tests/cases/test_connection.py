@@ -8,8 +8,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from loopworth.models import ModelSpec, open_model
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import ModelCalled
+from loopworth.runs.executor import execute
 from loopworth.runs.world import Live
 from loopworth.tools.python import python_tool
 from loopworth.tools.toolbox import Toolbox

@@ -12,7 +12,8 @@ from ruamel.yaml import YAML
 
 from loopworth.models import ScriptedModel
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.world import Live
 from loopworth.tools.python import python_tool

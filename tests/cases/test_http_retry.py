@@ -10,8 +10,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from loopworth.models import ModelSpec, open_model
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import ModelCalled
+from loopworth.runs.executor import execute
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.world import Live
 from tests.agents.kit import make

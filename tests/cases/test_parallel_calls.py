@@ -10,9 +10,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from loopworth.models import ScriptedModel
+from loopworth.runs.decision import Decision, Question
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.outcome import Outcome
-from loopworth.runs.world import Decision, Question
 from loopworth.tools.gate import Gate
 from loopworth.tools.python import python_tool
 from loopworth.tools.tool import Tool

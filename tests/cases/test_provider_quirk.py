@@ -14,8 +14,9 @@ from loopworth.agents.last_word import last_word
 from loopworth.agents.protocols import PROTOCOLS
 from loopworth.models import ModelSpec, open_model
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import Compacted
+from loopworth.runs.executor import execute
 from loopworth.runs.journal import Journal
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import Store

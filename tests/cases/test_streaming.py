@@ -14,8 +14,9 @@ from ruamel.yaml import YAML
 
 from loopworth.models import ModelSpec, open_model, prepare
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import ModelCalled
+from loopworth.runs.executor import execute
 from loopworth.runs.hearing import Delta
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.outcome import Outcome

@@ -12,8 +12,9 @@ from ruamel.yaml import YAML
 from loopworth.comparisons.export import document
 from loopworth.models import ModelSpec, open_model, prepare
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import ModelCalled, ToolCalled
+from loopworth.runs.executor import execute
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.world import Live
 from loopworth.tools.python import python_tool

@@ -10,9 +10,11 @@ import pytest
 from ruamel.yaml import YAML
 
 from loopworth.models import ModelSpec, open_model
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.decision import Decision, Question
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
 from loopworth.runs.outcome import Outcome
-from loopworth.runs.world import Decision, Live, Question
+from loopworth.runs.world import Live
 from loopworth.tools.gate import Gate
 from loopworth.tools.python import python_tool
 from loopworth.tools.toolbox import Toolbox

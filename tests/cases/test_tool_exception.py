@@ -11,7 +11,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from loopworth.models import ScriptedModel
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.world import Live
 from loopworth.tools.python import python_tool

@@ -11,7 +11,8 @@ from ruamel.yaml import YAML
 
 from loopworth.models import ModelSpec, open_model
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.world import Live

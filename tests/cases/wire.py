@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 from loopworth.models import ModelSpec, open_model
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, Executor, execute
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import Executor, execute
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.world import Live
 from loopworth.tools.toolbox import Toolbox

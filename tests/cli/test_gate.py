@@ -11,8 +11,8 @@ import pytest
 from msgspec import structs
 
 from loopworth.cli.gate import NOBODY, TerminalGate, drawn, read
+from loopworth.runs.decision import Question
 from loopworth.runs.outcome import Waiting
-from loopworth.runs.world import Question
 from tests.cli.kit import Terminal
 
 ASKED = """

@@ -14,8 +14,9 @@ from loopworth.comparisons.result import Result
 from loopworth.comparisons.tasks import Task
 from loopworth.models import ModelSpec
 from loopworth.runs.budget import Limits
-from loopworth.runs.effects import Effects, Executor
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import RouteTaken
+from loopworth.runs.executor import Executor
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Outcome, Stop
 from loopworth.runs.usage import Usage

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 import loopworth
+from loopworth.runs.decision import Decision, Question
 from loopworth.runs.kept import Query
 from loopworth.runs.recording import Recording
 from loopworth.runs.store import Store
-from loopworth.runs.world import Decision, Question
 
 TOOLS = '''\
 import itertools

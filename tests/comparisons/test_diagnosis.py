@@ -20,12 +20,12 @@ from loopworth.comparisons.symptoms.conduct import Conduct, conduct
 from loopworth.comparisons.symptoms.finding import Runs, yaml
 from loopworth.comparisons.symptoms.termination import capped, endless, truncated
 from loopworth.models import ScriptedModel
+from loopworth.runs.decision import Decision
 from loopworth.runs.kept import Query
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.recording import Recording
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
-from loopworth.runs.world import Decision
 from loopworth.workflows.document import parse, plain
 from tests.comparisons.planted import HEALTHY, LESS_PLAIN, LOOK, OTHERS, PLANTED, RULES, call, loop, run
 

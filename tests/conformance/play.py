@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from loopworth.models import ModelSpec, open_model
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
 from loopworth.runs.hearing import Delta
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.world import Live

@@ -14,7 +14,8 @@ from loopworth.models.dialects import DIALECTS
 from loopworth.models.errors import Trouble
 from loopworth.models.wire import decode, encode
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
 from loopworth.runs.exit import BAD_FINISH
 from loopworth.runs.message import Reply, Request, user
 from loopworth.runs.observation import Observation

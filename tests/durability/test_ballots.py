@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from loopworth.runs.approvals import Already, Decided, decide, of_run, ready
+from loopworth.runs.decision import Decision, Question
 from loopworth.runs.journal import digest
 from loopworth.runs.outcome import Waiting
 from loopworth.runs.parking import Parking
 from loopworth.runs.store import Store, new_id
-from loopworth.runs.world import Decision, Question
 from tests.runs.storing import kept
 
 

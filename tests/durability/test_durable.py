@@ -19,10 +19,10 @@ import loopworth
 from loopworth.models import ScriptedModel
 from loopworth.runs import approvals
 from loopworth.runs.database import Database, InUse, StoreFault
+from loopworth.runs.decision import Decision
 from loopworth.runs.home import home
 from loopworth.runs.outcome import Diverged, Fenced, Outcome
 from loopworth.runs.store import Store, new_id
-from loopworth.runs.world import Decision
 from loopworth.workflows import durable
 from tests.durability.world import REPLIES, Everything, Life, Place, Switch
 

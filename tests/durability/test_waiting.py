@@ -14,13 +14,13 @@ import pytest
 import loopworth
 from loopworth.runs import approvals
 from loopworth.runs.approvals import Approval
+from loopworth.runs.decision import Decision, Question
 from loopworth.runs.home import home
 from loopworth.runs.journal import digest
 from loopworth.runs.orphans import orphans
 from loopworth.runs.outcome import Diverged, Outcome
 from loopworth.runs.store import Store, new_id
 from loopworth.runs.wall_clock import moment
-from loopworth.runs.world import Decision, Question
 from tests.durability.world import Place, Switch
 from tests.runs.storing import kept
 

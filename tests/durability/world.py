@@ -17,11 +17,11 @@ import loopworth
 from loopworth.models import ScriptedModel
 from loopworth.runs import approvals
 from loopworth.runs.database import Database, Home
+from loopworth.runs.decision import Decision
 from loopworth.runs.home import home
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import Store
-from loopworth.runs.world import Decision
 
 FILES = {
     "main.yaml": """

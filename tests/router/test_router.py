@@ -5,8 +5,9 @@ import asyncio
 from loopworth.models import ScriptedModel
 from loopworth.router import Route, Router
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import ModelCalled, RouteTaken
+from loopworth.runs.executor import execute
 from loopworth.runs.message import Request, user
 from loopworth.runs.outcome import Outcome, Stop
 from loopworth.runs.world import Live

@@ -7,8 +7,9 @@ import pytest
 
 from loopworth.models import ScriptedModel
 from loopworth.router import Route, Router, Similarity
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import ModelCalled, RouteTaken
+from loopworth.runs.executor import execute
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.message import user
 from loopworth.runs.outcome import Diverged, Outcome

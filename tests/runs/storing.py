@@ -7,7 +7,8 @@ import pathlib
 from typing import Any
 
 from loopworth.models import ScriptedModel
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
 from loopworth.runs.journal import Journal, Record, asked
 from loopworth.runs.kept import Kept
 from loopworth.runs.message import Request, user

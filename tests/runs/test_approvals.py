@@ -13,13 +13,13 @@ import msgspec
 import pytest
 
 from loopworth.runs.approvals import Already, Decided, Refused, decide, expire, found, of_run, ready, waiting
+from loopworth.runs.decision import Decision, Question
 from loopworth.runs.journal import body, digest
 from loopworth.runs.outcome import Fenced, Outcome, Waiting
 from loopworth.runs.parking import Parking
 from loopworth.runs.store import Store
 from loopworth.runs.stored_journal import StoredJournal
 from loopworth.runs.wall_clock import moment
-from loopworth.runs.world import Decision, Question
 from tests.runs.storing import kept
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)

@@ -6,8 +6,10 @@ import pytest
 
 from loopworth.models import ScriptedModel
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute, together
+from loopworth.runs.concurrency import together
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import LimitHit, ModelCalled
+from loopworth.runs.executor import execute
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.message import Reply, Request, user
 from loopworth.runs.outcome import Diverged, Failed, Outcome, Stop, Waiting

@@ -11,13 +11,15 @@ import pytest
 
 from loopworth.models import ScriptedModel
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.decision import Decision, Question
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.message import ToolCall
 from loopworth.runs.outcome import Diverged, Outcome, Stop, Waiting
 from loopworth.runs.recording import Recording
 from loopworth.runs.replay import Replayed, departed
-from loopworth.runs.world import Decision, Live, Question
+from loopworth.runs.world import Live
 from loopworth.tools.gate import Gate
 from loopworth.tools.python import python_tool
 from loopworth.tools.toolbox import Toolbox

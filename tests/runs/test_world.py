@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
+from loopworth.runs.decision import Decision, Question
 from loopworth.runs.outcome import Waiting
-from loopworth.runs.world import Decision, Live, Question
+from loopworth.runs.world import Live
 
 ASKED = Question("pay", {"amount": 5}, "h", timeout=0.01, on_timeout="approve")
 

@@ -5,10 +5,12 @@ import asyncio
 import pytest
 
 from loopworth.runs.budget import Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.decision import Decision
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
 from loopworth.runs.journal import MemoryJournal
 from loopworth.runs.outcome import Outcome, Waiting
-from loopworth.runs.world import Decision, Live, Nothing
+from loopworth.runs.world import Live, Nothing
 from loopworth.tools.builtin import builtin_tool
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows import verbs

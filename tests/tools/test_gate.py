@@ -4,11 +4,12 @@ import asyncio
 
 import pytest
 
+from loopworth.runs.decision import Decision
 from loopworth.runs.effects import Effects
 from loopworth.runs.events import GateAsked, GateDecided, ToolCalled
 from loopworth.runs.journal import MemoryJournal, Record, body, digest
 from loopworth.runs.outcome import Diverged, Failed, Waiting
-from loopworth.runs.world import Decision, Live
+from loopworth.runs.world import Live
 from loopworth.tools.gate import Gate, question
 from loopworth.tools.python import python_tool
 from tests.tools.kit import deciding, invoke, place

@@ -28,10 +28,12 @@ from loopworth.agents.protocols import PROTOCOLS
 from loopworth.agents.repetition import Repetition
 from loopworth.models import ScriptedModel
 from loopworth.runs.budget import Budget, Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.decision import Decision, Question
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
 from loopworth.runs.message import user
 from loopworth.runs.outcome import Outcome
-from loopworth.runs.world import Decision, Live, Question
+from loopworth.runs.world import Live
 from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.tools.builtin import MAKERS, builtin_tool
 from loopworth.tools.gate import Gate

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopworth.runs.budget import Limits
+from loopworth.runs.decision import Decision
 from loopworth.runs.journal import MemoryJournal, Record
 from loopworth.runs.message import ToolCall
 from loopworth.runs.outcome import Diverged, Waiting
-from loopworth.runs.world import Decision
 from loopworth.tools.python import python_tool
 from loopworth.tools.toolbox import Toolbox
 from tests.tools.kit import deciding, invoke, place

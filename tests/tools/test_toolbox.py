@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
+from loopworth.runs.decision import Decision
 from loopworth.runs.message import ToolCall
 from loopworth.runs.observation import Observation
-from loopworth.runs.world import Decision
 from loopworth.tools.gate import Gate
 from loopworth.tools.python import python_tool
 from loopworth.tools.toolbox import Toolbox, unknown

@@ -11,11 +11,11 @@ import pytest
 
 from loopworth.runs import approvals
 from loopworth.runs.database import InUse
+from loopworth.runs.decision import Decision
 from loopworth.runs.kept import Kept
 from loopworth.runs.orphans import orphans
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import Store
-from loopworth.runs.world import Decision
 from loopworth.web.activations import AGAIN, MOST, Activations
 from tests.web.kit import ASLEEP, AWAKE, DOZES, Shop, settled
 

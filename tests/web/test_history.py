@@ -6,12 +6,12 @@ import asyncio
 
 import loopworth
 from loopworth.runs import approvals
+from loopworth.runs.decision import Decision
 from loopworth.runs.kept import Kept, Score
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.standing import Standing, standings
 from loopworth.runs.store import Store
-from loopworth.runs.world import Decision
 from tests.runs.storing import BEGAN, kept
 from tests.web.kit import Shop, browsing, settled
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from loopworth.runs import approvals, effects
+from loopworth.runs.decision import Decision, decision_of, no_decision
 from loopworth.runs.effects import Effects
 from loopworth.runs.journal import Record, body
 from loopworth.runs.parking import Parking
 from loopworth.runs.remembered import Remembered
 from loopworth.runs.store import Store
-from loopworth.runs.world import Decision, decision_of, no_decision
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.invocation import Invocation
 from loopworth.tools.tool import Accepted

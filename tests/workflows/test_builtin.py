@@ -7,8 +7,10 @@ import sqlite3
 import pytest
 
 from loopworth.runs.budget import Budget
-from loopworth.runs.effects import Effects, execute
-from loopworth.runs.world import Decision, Live
+from loopworth.runs.decision import Decision
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
+from loopworth.runs.world import Live
 from loopworth.workflows.compile import compile
 from loopworth.workflows.load import load
 

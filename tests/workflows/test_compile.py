@@ -7,9 +7,10 @@ import pytest
 
 from loopworth.models import open_model
 from loopworth.runs.budget import Limits
+from loopworth.runs.decision import Decision
 from loopworth.runs.events import ModelCalled, StepDone, ToolCalled
 from loopworth.runs.journal import MemoryJournal
-from loopworth.runs.world import Decision, Live, Nothing
+from loopworth.runs.world import Live, Nothing
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import compile
 from loopworth.workflows.faults import WorkflowFault

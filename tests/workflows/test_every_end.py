@@ -9,9 +9,11 @@ import pytest
 
 from loopworth.models import open_model
 from loopworth.runs.budget import Budget
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.decision import Decision
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import execute
 from loopworth.runs.exit import Exit
-from loopworth.runs.world import Decision, Live
+from loopworth.runs.world import Live
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import compile
 from tests.workflows.played import Played, pipeline, scripted

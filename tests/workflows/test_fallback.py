@@ -2,8 +2,8 @@
 
 import pytest
 
+from loopworth.runs.decision import Decision
 from loopworth.runs.events import FellBack
-from loopworth.runs.world import Decision
 from tests.workflows.played import Played, pipeline, scripted
 
 FAILING = "{id: a, call: lookup, with: {code: AB}}"

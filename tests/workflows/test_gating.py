@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from loopworth.runs.world import Decision, Live, Question
+from loopworth.runs.decision import Decision, Question
+from loopworth.runs.world import Live
 from tests.workflows.played import Played, pipeline
 
 TWICE = '{id: a, for_each: [5, 5, 6], call: pay, with: {amount: "{{ item }}"}}'

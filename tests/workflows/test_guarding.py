@@ -2,7 +2,7 @@
 
 import pytest
 
-from loopworth.runs.world import Decision
+from loopworth.runs.decision import Decision
 from tests.workflows.played import Played, pipeline
 
 CALL = '{id: a, call: pay, with: {amount: "{{ n }}"}}'

@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopworth.runs.budget import Limits
-from loopworth.runs.effects import Effects, execute
+from loopworth.runs.decision import Decision
+from loopworth.runs.effects import Effects
 from loopworth.runs.events import ToolCalled
+from loopworth.runs.executor import execute
 from loopworth.runs.journal import MemoryJournal
-from loopworth.runs.world import Decision, Live, Nothing
+from loopworth.runs.world import Live, Nothing
 from loopworth.tools.gate import Gate
 from loopworth.workflows import verbs
 from loopworth.workflows.pipeline import Step, needs

@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from loopworth.models import open_model
+from loopworth.runs.decision import Decision
 from loopworth.runs.journal import MemoryJournal
-from loopworth.runs.world import Decision, Live
+from loopworth.runs.world import Live
 from loopworth.workflows.activation import activate
 from tests.workflows.played import Played, pipeline, scripted
 

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from loopworth import front
 from loopworth.models import ScriptedModel
+from loopworth.runs.decision import Decision, Question
 from loopworth.runs.journal import body
 from loopworth.runs.recording import Recording, line
 from loopworth.runs.secrets import KNOWN, MASK
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
-from loopworth.runs.world import Decision, Question
 from loopworth.workflows.compile import Compiled, compile
 from tests.spellings import SPELLINGS, left
 

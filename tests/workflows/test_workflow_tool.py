@@ -2,7 +2,7 @@
 
 import pytest
 
-from loopworth.runs.world import Decision
+from loopworth.runs.decision import Decision
 from loopworth.workflows.compile import compile
 from tests.workflows.played import Played, pipeline
 
