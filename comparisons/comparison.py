@@ -37,8 +37,8 @@ from loopworth.workflows.document import plain
 from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.form import Spotted
 from loopworth.workflows.keys import keyed, place
-from loopworth.workflows.origin import by_path, code_of
-from loopworth.workflows.python_name import load as load_python
+from loopworth.workflows.origin import by_path
+from loopworth.workflows.python_name import code as code_by_name
 from loopworth.workflows.reach import unpriced
 from loopworth.workflows.spec import Tool
 from loopworth.workflows.template_data import Skipped, TemplateFault
@@ -287,11 +287,10 @@ def digests(
 ) -> dict[str, str]:
     """The SHA-256 of every file that was read, and of the code of tools and score, by its path from the comparison."""
     source = form.path("tasks") if isinstance(form.tasks, str) else form.tasks.path("file")
-    functions = [function for arm in arms for function in arm.workflow.functions]
-    functions += [own.function] if own is not None else []
-    programs = [arm for arm in form.arms.values() if arm.python is not None]
-    functions += [load_python(arm.python or "", arm.at("python").base) for arm in programs]
-    code = {path for function in functions if (path := code_of(function))}
+    named = [(arm.python, arm.at("python").base) for arm in form.arms.values() if arm.python is not None]
+    code = {path for arm in arms for path in arm.workflow.code}
+    code |= {path for name, base in named for path in code_by_name(name, base)}
+    code |= code_by_name(own.name, own.base) if own is not None else set()
     logs = {arm.path("log").resolve() for arm in form.arms.values() if arm.log is not None}
     logs |= {path.resolve() for path in labels_files(form)}
     read = {*loaded.files.documents, *loaded.files.texts, *code, *logs, source.resolve()}

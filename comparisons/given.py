@@ -30,7 +30,8 @@ from loopworth.runs.store import Store
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.given import SHAPE
-from loopworth.workflows.origin import by_path, code_of, of
+from loopworth.workflows.origin import by_path, of
+from loopworth.workflows.python_name import code_of
 from loopworth.workflows.types import parse_type
 
 Joined: TypeAlias = tuple[Comparison, Open, frozenset[str]]
@@ -129,9 +130,8 @@ def digests(comparison: Comparison, arms: tuple[Arm, ...], models: Mapping[str, 
     folder = Path(comparison.file).resolve().parent
     for arm in arms:
         yield GIVEN_ARM.format(arm.name), ""
-        code = {path for function in arm.workflow.functions if (path := code_of(function))}
-        yield from by_path(code, folder).items()
+        yield from by_path(arm.workflow.code, folder).items()
     for name, own in models.items():
-        path = code_of(own if inspect.isroutine(own) else getattr(type(own), "reply", None))
-        made_of = of(path) if path else own if isinstance(own, str) else ""
+        code = code_of(own if inspect.isroutine(own) else getattr(type(own), "reply", None))
+        made_of = "".join(map(of, code)) or (own if isinstance(own, str) else "")
         yield GIVEN_MODEL.format(name), made_of

@@ -14,7 +14,7 @@ from loopworth.runs.secrets import NAMED, learn
 from loopworth.runs.spelling import nearest
 from loopworth.tools.fault import ToolFault
 from loopworth.tools.tool import Tool
-from loopworth.workflows import spec
+from loopworth.workflows import python_name, spec
 from loopworth.workflows.document import plain, spelled
 from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.form import Spotted, beside
@@ -84,6 +84,13 @@ def named(written: str | Callable[..., Any], where: Spotted) -> tuple[Callable[.
         return holder.get(nearest(attribute, holder) or ""), faults
     except PythonNameFault:
         return None, faults
+
+
+def code(entry: spec.Tool) -> frozenset[Path]:
+    """The Python files that a tool is made of. Raises PythonNameFault."""
+    if isinstance(entry.python, str):
+        return python_name.code(entry.python, entry.at("python").base)
+    return frozenset() if entry.python is None else python_name.code_of(entry.python)
 
 
 def attempted(

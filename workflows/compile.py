@@ -6,7 +6,7 @@ Everything that costs is done here, once: templates are compiled, functions impo
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -47,9 +47,9 @@ class Compiled:
 
     `executor` holds the whole contract: input, output, check. `models` are all that it and its sub-workflows use, by
     the key that their requests carry. `writes` and `gates` name the tools it can reach that write, and that ask.
-    `functions` are those of all tools that may run in it, `every` these tools as they may be called in it, `typed` the
-    types of its typed answers, and `read` the files that it was made of. `given` are the tools that came from a
-    program, and not from a file. `named` says where the files name each model first.
+    `code` are the Python files of all tools that may run in it and of its types, `every` these tools as they may be
+    called in it, `typed` the types of its typed answers, and `read` the files that it was made of. `given` are the
+    tools that came from a program, and not from a file. `named` says where the files name each model first.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Compiled:
     writes: tuple[str, ...] = ()
     gates: tuple[str, ...] = ()
     file: str = ""
-    functions: Sequence[Callable[..., Any]] = ()
+    code: Collection[Path] = ()
     every: Sequence[Tool] = ()
     typed: Sequence[Type] = ()
     read: tuple[Path, ...] = ()
@@ -100,7 +100,7 @@ def build(
 
 @dataclass
 class Builder:
-    """Builds a workflow and all that run in it, each once. `models` and `functions` fill up with what they ask and
+    """Builds a workflow and all that run in it, each once. `models` and `code` fill up with what they ask and
     call."""
 
     files: Files
@@ -108,7 +108,7 @@ class Builder:
     override: str | None = None
     models: dict[str, ModelSpec] = field(default_factory=dict)
     named: dict[str, Spotted] = field(default_factory=dict)
-    functions: list[Callable[..., Any]] = field(default_factory=list)
+    code: set[Path] = field(default_factory=set)
     every: list[Tool] = field(default_factory=list)
     typed: list[Type] = field(default_factory=list)
     built: dict[int, Compiled] = field(default_factory=dict)
@@ -120,6 +120,7 @@ class Builder:
 
     def compiled(self, workflow: spec.Workflow) -> Compiled:
         tools = self.toolbox(workflow)
+        self.code |= spec.input_type(workflow).code | spec.output_type(workflow).code
         return Compiled(
             workflow.workflow,
             workflow.shape,
@@ -138,7 +139,7 @@ class Builder:
             spec.input_type(workflow),
             tuple(sorted(reach.written(workflow, self.files))),
             tuple(sorted(reach.gated(workflow, self.files))),
-            functions=self.functions,
+            code=self.code,
             every=self.every,
             typed=self.typed,
             named=self.named,
@@ -174,7 +175,7 @@ class Builder:
     def bare_tool(self, name: str, entry: spec.Tool) -> Tool:
         if entry.run is None:
             made = catalogue.tool(name, entry, self.environ)
-            self.functions.append(made.function)
+            self.code |= catalogue.code(entry)
             return made
         inner = self.files.workflow_at(entry)
         part = self.workflow(inner)
@@ -287,6 +288,7 @@ class Builder:
             return verbs.ask(opening, chat), read
         output = parse_type(body.output, body.at("output").base)
         self.typed.append(output)
+        self.code |= output.code
         return verbs.ask(opening, chat, output), read
 
     def router(self, workflow: spec.Router, tools: Toolbox) -> Router:

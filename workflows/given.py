@@ -22,6 +22,7 @@ from loopworth.workflows.compile import Compiled
 from loopworth.workflows.document import Document, Mark, Spot
 from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.files import Files
+from loopworth.workflows.python_name import code_of
 from loopworth.workflows.spec import Tool
 from loopworth.workflows.types import parse_type
 
@@ -107,6 +108,7 @@ def executor(
     if not inspect.iscoroutinefunction(getattr(own, "run", None)):
         raise TypeError(f"{own!r} cannot be run: give a file, or an object with `async run(input, fx) -> Outcome`")
     box = toolbox(tools)
+    called = [type(own).run, *(tool.function for tool in box.values())]
     return Compiled(
         name_of(own),
         SHAPE,
@@ -117,7 +119,7 @@ def executor(
         parse_type(columns or {}),
         tuple(sorted(name for name, tool in box.items() if tool.writes)),
         tuple(sorted(name for name, tool in box.items() if tool.gates or tool.asks)),
-        functions=[type(own).run, *(tool.function for tool in box.values())],
+        code={path for function in called for path in code_of(function)},
     )
 
 

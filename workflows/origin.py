@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from loopworth.workflows.compile import Compiled
 
 
 def digests(compiled: Compiled) -> dict[str, str]:
-    """The SHA-256 of every file that was read for it, and of the code of its tools, by the path from its own file."""
+    """The SHA-256 of every file that was read for it, and of its code, by the path from its own file."""
     folder = Path(compiled.file or ".").resolve().parent
-    code = {path for function in compiled.functions if (path := code_of(function))}
-    return by_path({*compiled.read, *code}, folder)
+    return by_path({*compiled.read, *compiled.code}, folder)
 
 
 def by_path(files: Iterable[Path], folder: Path) -> dict[str, str]:
@@ -35,14 +32,3 @@ def of(path: Path) -> str:
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     """The files that are others now, new, or gone."""
     return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
-
-
-def code_of(function: Any) -> Path | None:
-    """The file of a user's own function; None for one of ours, or without a file."""
-    found = inspect.unwrap(function)
-    found = getattr(found, "func", found)
-    found = getattr(found, "__func__", found)
-    file = getattr(getattr(found, "__code__", None), "co_filename", "")
-    path = Path(file)
-    ours = str(getattr(found, "__module__", "")).partition(".")[0] == "loopworth"
-    return None if ours or not path.is_file() else path.resolve()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.util
+import inspect
+import re
 import sys
+import traceback
+from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from loopworth.runs.spelling import nearest
+from loopworth.workflows import python_import, python_unit
 
 
 class PythonNameFault(ValueError):
@@ -27,7 +30,7 @@ class PythonNameFault(ValueError):
 def load(name: str, base: Path | None = None) -> Any:
     """The object `module:name` stands for. `base` is the folder of the YAML; `sys.path` is never touched.
 
-    A file in `base` comes before an installed module. Raises PythonNameFault.
+    A file in `base`, with what it imports there, comes before an installed module. Raises PythonNameFault.
     """
     module_name, colon, attribute = name.partition(":")
     if not colon or not all(part.isidentifier() for part in [*module_name.split("."), *attribute.split(".")]):
@@ -43,26 +46,25 @@ def load(name: str, base: Path | None = None) -> Any:
 
 def module(name: str, base: Path | None) -> ModuleType:
     """A module by name: a file beside the YAML first, then what is installed."""
-    path = beside(name, base) if base is not None else None
+    own = base is not None and beside(name, base) is not None
     try:
-        return from_file(path) if path else importlib.import_module(name)
+        return python_import.load(name, base) if own and base is not None else importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name and (name == error.name or name.startswith(error.name + ".")):
+        missing = public(error.name or "")
+        if not own and missing and f"{name}.".startswith(f"{missing}."):
             where = f"no file {name.replace('.', '/')}.py beside the YAML, and no installed module {name!r}"
             raise PythonNameFault(where, "a path is relative to the file it stands in") from None
-        what = f"{name!r} imports {error.name!r}, which is not installed"
-        raise PythonNameFault(what, neighbour(error.name, base)) from error
-    except PythonNameFault:
-        raise
+        place = raised_at(error, files(name, base))
+        lacking = "is not installed" if missing == error.name else "does not stand beside the YAML"
+        what = f"{name!r} imports {missing!r}, which {lacking}{told(place, base)}"
+        raise PythonNameFault(what, neighbour(missing, place, base)) from error
+    except SystemExit as error:
+        what = f"{name!r} ends the program when it is imported{told(raised_at(error, files(name, base)), base)}"
+        raise PythonNameFault(what, 'put what a script does under `if __name__ == "__main__":`') from error
     except Exception as error:
-        raise PythonNameFault(f"{name!r} fails when it is imported: {type(error).__name__}: {error}") from error
-
-
-def neighbour(name: str | None, base: Path | None) -> str:
-    """What to do about a module that a file imports, and that stands beside the YAML: the folder is on no path."""
-    if not name or base is None or beside(name, base) is None:
-        return ""
-    return f"it stands beside it, where Python does not look: set PYTHONPATH={base}, or install it as a package"
+        said = public(error.msg if isinstance(error, SyntaxError) else str(error))
+        where = told(raised_at(error, files(name, base)), base)
+        raise PythonNameFault(f"{name!r} fails when it is imported: {type(error).__name__}: {said}{where}") from error
 
 
 def beside(name: str, base: Path) -> Path | None:
@@ -71,21 +73,64 @@ def beside(name: str, base: Path) -> Path | None:
     return next(found, None)
 
 
-def from_file(path: Path) -> ModuleType:
-    """The module in a file, under a private name made from its path and content: loaded once, and anew when it was
-    changed, so that a process that lives long does not go on with what it was."""
-    path = path.resolve()
-    digest = hashlib.blake2b(str(path).encode() + b"\0" + path.read_bytes(), digest_size=8).hexdigest()
-    private = f"_loopworth_{path.stem}_{digest}"
-    if private in sys.modules:
-        return sys.modules[private]
-    spec = importlib.util.spec_from_file_location(private, path)
-    if spec is None or spec.loader is None:
-        raise PythonNameFault(f"{path.name} cannot be imported")
-    loaded = sys.modules[private] = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(loaded)
-    except BaseException:
-        del sys.modules[private]
-        raise
-    return loaded
+# -- what is wrong with a module ---------------------------------------------------------------------------------------
+
+
+def public(text: str) -> str:
+    """A text in which modules have the names that their author knows."""
+    return re.sub(r"\b_loopworth_(\w+?)(_[0-9a-f]{16})?\b", r"\1", text)
+
+
+def raised_at(error: BaseException, files: Collection[Path]) -> tuple[Path, int] | None:
+    """The last line of these files that an error came through; where a file is no Python, that line of it."""
+    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError):
+        places.append((error.filename or "", error.lineno or 1))
+    own = [(Path(file), line) for file, line in places if Path(file) in files]
+    return own[-1] if own else None
+
+
+def told(place: tuple[Path, int] | None, base: Path | None) -> str:
+    if place is None or base is None:
+        return ""
+    file, line = place
+    folder = base.resolve()
+    return f" ({file.relative_to(folder) if file.is_relative_to(folder) else file}:{line})"
+
+
+def neighbour(missing: str, place: tuple[Path, int] | None, base: Path | None) -> str:
+    """What to write where a file asks for one that stands beside it, and asks so that it cannot be found."""
+    if place is None or base is None or not missing or beside(missing, place[0].parent) is None:
+        return ""
+    if place[0].parent == base.resolve():
+        return f"it stands beside the YAML, where a statement finds it: write `import {missing}`"
+    return f"it stands beside {place[0].name}: write `from . import {missing}`"
+
+
+# -- what a module is made of ------------------------------------------------------------------------------------------
+
+
+def code(name: str, base: Path | None) -> frozenset[Path]:
+    """The Python files that `module:name` is made of: all that its module imports beside the YAML; what is installed
+    counts for no more than the file of the object itself. Raises PythonNameFault."""
+    return frozenset({*files(name.partition(":")[0], base), *code_of(load(name, base))})
+
+
+def files(name: str, base: Path | None) -> frozenset[Path]:
+    """The files of a module that stands beside the YAML, and of all that it imports there."""
+    if base is None or beside(name, base) is None:
+        return frozenset()
+    sources = (source for unit in python_unit.reached(name, base).values() for source in unit.sources.values())
+    return frozenset(source.path for source in sources if source.path.is_file())
+
+
+def code_of(named: Any) -> frozenset[Path]:
+    """The file of a user's own function or class; none of one of ours, or without a file."""
+    found = inspect.unwrap(named)
+    found = getattr(found, "func", found)
+    found = getattr(found, "__func__", found)
+    module = str(getattr(found, "__module__", ""))
+    home = getattr(sys.modules.get(module), "__file__", None) if isinstance(found, type) else None
+    path = Path(str(home or getattr(getattr(found, "__code__", None), "co_filename", "")))
+    ours = module.partition(".")[0] == "loopworth"
+    return frozenset() if ours or not path.is_file() else frozenset({path.resolve()})

@@ -14,7 +14,7 @@ import contextlib
 import datetime
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Optional, TypeAlias
@@ -37,7 +37,7 @@ from pydantic_core import PydanticCustomError
 
 from loopworth.runs.message import json_of, unfenced
 from loopworth.runs.spelling import nearest
-from loopworth.workflows import json_schema
+from loopworth.workflows import json_schema, python_name
 from loopworth.workflows.python_name import PythonNameFault, load
 
 Place: TypeAlias = tuple[str | int, ...]
@@ -55,10 +55,13 @@ class TypeFault(ValueError):
 
 
 class Type:
-    """One type of the language: checks plain data, reads a model's text, and shows a model its schema."""
+    """One type of the language: checks plain data, reads a model's text, and shows a model its schema.
 
-    def __init__(self, text: str, annotation: Any) -> None:
-        self.text, self.annotation = text, annotation
+    `code` are the Python files of the pydantic models in it.
+    """
+
+    def __init__(self, text: str, annotation: Any, code: frozenset[Path] = frozenset()) -> None:
+        self.text, self.annotation, self.code = text, annotation, code
 
     def __repr__(self) -> str:
         return f"Type({self.text})"
@@ -126,7 +129,19 @@ def parse_type(expr: Any, base: Path | None = None) -> Type:
     annotation, default = parsed(expr, base, ())
     if default is not NONE:
         raise TypeFault((), "only a field of an object can have a default", "drop the ` = …`")
-    return Type(shown(expr), annotation)
+    return Type(
+        shown(expr), annotation, frozenset(path for name in named(expr) for path in python_name.code(name, base))
+    )
+
+
+def named(expr: Any) -> Iterator[str]:
+    """The pydantic models that a type names."""
+    if isinstance(expr, str):
+        yield from filter(None, (match[3] for match in SPECIAL.finditer(" ".join(expr.split()))))
+    elif isinstance(expr, Mapping) and set(expr) != {"json_schema"}:
+        yield from (name for part in expr.values() for name in named(part))
+    elif isinstance(expr, list):
+        yield from (name for part in expr for name in named(part))
 
 
 NONE: Any = object()

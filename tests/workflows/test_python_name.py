@@ -27,34 +27,62 @@ def test_two_folders_may_hold_files_of_one_name(tmp_path):
     assert [load("app:where", tmp_path / folder) for folder in ("one", "two")] == ["one", "two"]
 
 
+FILES = {
+    "broken.py": "\n1 / 0\n",
+    "needs.py": "import not_there_either\n",
+    "outer.py": "import needs\n",
+    "lost.py": "from shop import nothing\n",
+    "loster.py": "import shop.nothing\n",
+    "dots.py": "from . import nothing\n",
+    "unread.py": "import torn\n",
+    "torn.py": "x = 1\nx = (\n",
+    "quits.py": "import script\n",
+    "script.py": "import sys\nsys.exit(2)\n",
+    "late.py": "import importlib\nimportlib.import_module('broken_not')\n",
+    "broken_not.py": "",
+    "shop/__init__.py": "",
+    "shop/near.py": "import close\n",
+    "shop/close.py": "",
+    "deep.py": "import json\njson.loads('{')\n",
+}
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
         ("projects", "is not a Python name"),
         ("os.system('x'):y", "is not a Python name"),
         ("nowhere_at_all:x", "no file nowhere_at_all.py beside the YAML"),
+        ("shop.nowhere:x", "no file shop/nowhere.py beside the YAML"),
         ("json:lods", "'json' has no 'lods'; did you mean 'loads'?"),
-        ("broken:x", "fails when it is imported: ZeroDivisionError"),
-        ("needs:x", "imports 'not_there_either', which is not installed"),
+        ("broken:x", "'broken' fails when it is imported: ZeroDivisionError: division by zero (broken.py:2)"),
+        ("needs:x", "'needs' imports 'not_there_either', which is not installed (needs.py:1)"),
+        ("outer:x", "'outer' imports 'not_there_either', which is not installed (needs.py:1)"),
+        ("lost:x", "ImportError: cannot import name 'nothing' from 'shop'"),
+        ("loster:x", "'loster' imports 'shop.nothing', which does not stand beside the YAML (loster.py:1)"),
+        ("dots:x", "'dots' imports 'nothing', which does not stand beside the YAML (dots.py:1)"),
+        ("unread:x", "'unread' fails when it is imported: SyntaxError: '(' was never closed (torn.py:2)"),
+        ("quits:x", "'quits' ends the program when it is imported (script.py:2); put what a script does under `if"),
+        (
+            "late:x",
+            "'late' imports 'broken_not', which is not installed (late.py:2); it stands beside the YAML, where a",
+        ),
+        (
+            "shop.near:x",
+            "'shop.near' imports 'close', which is not installed (shop/near.py:1); it stands beside near.py: ",
+        ),
+        ("deep:x", "(deep.py:2)"),
     ],
 )
 def test_a_name_that_leads_nowhere_says_why(tmp_path, name, said):
-    """Each way to fail has its own words."""
-    (tmp_path / "broken.py").write_text("1 / 0\n")
-    (tmp_path / "needs.py").write_text("import not_there_either\n")
+    """Each way to fail has its own words, with the file and line of the user's own that is to blame."""
+    for file, text in FILES.items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(text)
     with pytest.raises(PythonNameFault) as caught:
         load(name, tmp_path)
     assert said in str(caught.value)
-
-
-def test_an_import_of_a_file_beside_the_yaml_says_how_it_is_found(tmp_path):
-    """The folder is on no path of Python, so that two of them may hold files of one name; what to do is said."""
-    (tmp_path / "app.py").write_text("import helpers_of_ours\n")
-    (tmp_path / "helpers_of_ours.py").write_text("")
-    with pytest.raises(PythonNameFault) as caught:
-        load("app:x", tmp_path)
-    assert caught.value.what == "'app' imports 'helpers_of_ours', which is not installed"
-    assert f"set PYTHONPATH={tmp_path}, or install it" in caught.value.instead
+    assert "_loopworth_" not in str(caught.value)
 
 
 def test_a_file_that_changed_is_loaded_anew(tmp_path):
