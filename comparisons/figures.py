@@ -12,6 +12,7 @@ from loopworth.comparisons.report import ArmFigures, Judging
 from loopworth.comparisons.result import Spared
 from loopworth.comparisons.sentences import counted, listed
 from loopworth.comparisons.spending import Batching, Seen
+from loopworth.runs.characters import safe
 from loopworth.runs.figures import NOT_BILLED, mean_dollars, rounded
 from loopworth.runs.secrets import hide
 
@@ -22,10 +23,9 @@ MOST_LEVELS = 60
 
 
 def shown(text: object, most: int = LONGEST) -> str:
-    """Data as one printable line: controls and invisible characters are escaped, and what is long is cut."""
-    line = " ".join(hide(str(text)).split())
-    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    """Data as one line of signs that show: what would be obeyed, or hide, is spelled out, and what is long is cut."""
+    line = safe(" ".join(hide(str(text)).split()), lines=False)
+    return line if len(line) <= most else safe(f"{line[: most - 1]}…")
 
 
 def judge_words(one: Judging) -> Iterable[str]:

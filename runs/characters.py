@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import json
-import unicodedata
+from collections.abc import Callable
 from typing import Any
+from unicodedata import category
+
+from loopworth.runs.joiners import PLACED, placed
 
 UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that move the cursor, hide text, change its direction, or have no meaning here."""
+BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
+"""Letters and marks that show no sign."""
 
 REPLACEMENT = "\ufffd"
 
 
 def safe(text: str, lines: bool = True) -> str:
     """The text with every control, format or unassigned character spelled out (`\\x1b`), and a sign in the place of
-    half a surrogate pair, which stands for no character; `lines` keeps line ends."""
+    half a surrogate pair, which stands for no character; `lines` keeps line ends. What joins two letters or two emoji,
+    or selects the form of a sign, stays where it does that."""
     if text.isascii() and text.isprintable():
         return text
-    kept = "\n" if lines else ""
-    return "".join(c if c in kept or unicodedata.category(c) not in UNSAFE else spelled(c) for c in text)
+    return spelt(text, "\n" if lines else "", spelled)
 
 
 def spelled(character: str) -> str:
-    if unicodedata.category(character) == "Cs":
+    if category(character) == "Cs":
         return REPLACEMENT
     return character.encode("unicode_escape").decode("ascii")
 
@@ -32,5 +37,17 @@ def safe_json(value: Any, indent: int | None = None) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
     if text.isascii() and text.isprintable():
         return text
-    unsafe = (c != "\n" and unicodedata.category(c) in UNSAFE for c in text)
-    return "".join(json.dumps(c)[1:-1] if bad else c for c, bad in zip(text, unsafe, strict=True))
+    return spelt(text, "\n", lambda character: json.dumps(character)[1:-1])
+
+
+def spelt(text: str, kept: str, spelling: Callable[[str], str]) -> str:
+    """The text with the `spelling` of each character that would be obeyed, or would hide, but for those `kept`."""
+    odd = {sign: spelling(sign) for sign in set(text) if sign not in kept and hides(sign)}
+    if odd.keys() & PLACED:
+        signs = enumerate(text)
+        return "".join(s if s in PLACED and placed(text, at) else odd.get(s, s) for at, s in signs)
+    return text.translate({ord(sign): words for sign, words in odd.items()}) if odd else text
+
+
+def hides(sign: str) -> bool:
+    return category(sign) in UNSAFE or sign in BLANK or sign in PLACED

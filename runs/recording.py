@@ -132,4 +132,3 @@ def halved(value: Any) -> Line:
 
 def unknown(constant: str) -> Any:
     raise ValueError(f"{constant} is not JSON")
-

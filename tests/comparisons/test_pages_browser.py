@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from loopworth.comparisons.pages.charts import charts, inline
 from loopworth.comparisons.pages.html import html
 from tests.comparisons.contenders import Says, arm, compared, comparison
 from tests.comparisons.reported import hostile
+from tests.runs.test_characters import JOINED
 from tests.web.test_browser import DESK, PHONE, chromium  # noqa: F401 (a fixture is used by its name)
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
@@ -58,6 +60,21 @@ def test_it_opens_without_a_request_or_an_error(chromium: Any, report: pathlib.P
             assert chart.bounding_box()["height"] > 50
         page.locator("summary").first.click()
         assert "<script>alert(1)</script>" in page.locator("details pre").first.inner_text()
+
+
+def test_text_that_is_joined_is_read_as_it_was_written(chromium: Any, tmp_path: pathlib.Path) -> None:  # noqa: F811
+    """A family, Persian, Hindi: in headings, tables, transcripts and charts; what hides among them is spelled out."""
+    joined = " ".join(JOINED.values())
+    found = hostile(tmp_path, said=f"{joined} pay\u200dpal \u202eevil")
+    file = tmp_path / "report.html"
+    file.write_text(html(found, drawings={name: inline(chart, name) for name, chart in charts(found).items()}), "utf-8")
+    with opened(chromium, file) as page:
+        page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+        for place in ("#arms th", "#disagreements pre"):
+            assert f"{joined} pay\\u200dpal \\u202eevil" in page.locator(place).nth(-1).inner_text()
+        for place in ("#tasks td", "svg text"):  # where texts are cut
+            assert JOINED["a family"] in " ".join(page.locator(place).all_text_contents())
+        assert not re.search("\u202e|y\u200d", page.content())
 
 
 @pytest.mark.parametrize("more", [{}, {"color_scheme": "dark"}, {"viewport": PHONE}], ids=["light", "dark", "phone"])
