@@ -32,9 +32,11 @@ from loopworth.workflows import compile as building
 from loopworth.workflows import given as given_tools
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.drawing import draw
+from loopworth.workflows.edited_call import accepted
 from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.keys import keyed
 from loopworth.workflows.load import load_workflow
+from loopworth.workflows.source import unchanged
 from loopworth.workflows.spec import Workflow
 
 if TYPE_CHECKING:
@@ -268,8 +270,8 @@ def decide(store: Store, one: Approval, decision: Decision, arguments: str | Non
     if arguments is not None and one.state == "waiting":
         approvals.fitting(one, msgspec.structs.replace(decision, arguments={}))  # they are held against the tool below
         compiled = begun(store, one.run)
-        durable.unchanged(durable.unended(store, one.run), compiled)
-        decision = msgspec.structs.replace(decision, arguments=durable.accepted(compiled, one.tool, arguments))
+        unchanged(durable.unended(store, one.run), compiled)
+        decision = msgspec.structs.replace(decision, arguments=accepted(compiled, one.tool, arguments))
     return approvals.decide(store, one.run, one.id, decision, hash=one.hash)
 
 

@@ -12,11 +12,11 @@ from typing import TypeAlias
 
 from loopworth import front
 from loopworth.runs.database import Home, InUse
+from loopworth.runs.due import due
 from loopworth.runs.orphans import Orphan
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.secrets import hide
 from loopworth.runs.store import Store
-from loopworth.workflows import durable
 
 LOG = logging.getLogger(__name__)
 MOST = 8
@@ -75,7 +75,7 @@ class Activations:
         """Decide what has expired as its author said, and go on with every run for which something is decided, or whose
         process is gone; with one that could not go on after a while again, or when somebody asks for it."""
         with closing(Store(self.home)) as store:
-            found = durable.due(store)
+            found = due(store)
         for one in found.expired:
             LOG.info("%s has expired: %s", one.name, one.question.on_timeout)
         for lost in found.left:

@@ -18,8 +18,8 @@ from loopworth.runs.decision import CHOICES, Decision
 from loopworth.runs.store import Store
 from loopworth.web.desk import Desk, desk_of, question, run_of, told
 from loopworth.web.forms import Refusal
-from loopworth.workflows.durable import Changed
 from loopworth.workflows.faults import WorkflowFault
+from loopworth.workflows.source import Changed
 
 router = APIRouter()
 MOST = 20

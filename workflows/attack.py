@@ -28,7 +28,7 @@ from loopworth.runs.store import Store
 from loopworth.runs.stored_journal import StoredJournal
 from loopworth.runs.usage import Value
 from loopworth.runs.wall_clock import moment
-from loopworth.workflows import durable
+from loopworth.workflows.edited_call import accepted
 from loopworth.workflows.faults import suggestion
 from loopworth.workflows.stage import Run, Stage
 from loopworth.workflows.target import Target, targets, wanted
@@ -150,7 +150,7 @@ def edit(stage: Stage) -> str:
     for arguments in stage.target.refused:
         run, one = parked(stage)
         try:
-            run.decide(one, "edit", durable.accepted(run.compiled(), stage.tool.name, arguments))
+            run.decide(one, "edit", accepted(run.compiled(), stage.tool.name, arguments))
             raise NotHeld(f"an edit to {arguments} passed the tool's own check")
         except Refused:
             run.decide(one, "edit", arguments)  # as one who writes to the store past that check

@@ -7,7 +7,7 @@ One run is one or more *activations*. One ends where the run ends, where its pro
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -15,28 +15,20 @@ from typing import Any
 
 from loopworth.models.doubts import Doubts
 from loopworth.runs import approvals
-from loopworth.runs.approvals import Approval
 from loopworth.runs.database import InUse, StoreFault
 from loopworth.runs.journal import Record, encode
 from loopworth.runs.kept import Kept
-from loopworth.runs.orphans import Orphan, orphans
 from loopworth.runs.outcome import Diverged, Outcome
 from loopworth.runs.parking import Parking
 from loopworth.runs.secrets import hide
 from loopworth.runs.store import Store, new_id
-from loopworth.runs.usage import Value
 from loopworth.runs.wall_clock import moment, now
-from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.workflows.activation import activate
 from loopworth.workflows.compile import Compiled
-from loopworth.workflows.origin import by_path, changed
+from loopworth.workflows.source import at_hand, source, unchanged
 
 AT_REST = ("cancelled", "waiting", "provider_error", "harness_error")
 """Ends of an activation after which the run can be gone on with."""
-
-
-class Changed(Exception):
-    """A run cannot go on: what it is made of is no longer what it was. The text names what changed."""
 
 
 def begin(
@@ -127,32 +119,6 @@ async def activation(
         return outcome
 
 
-class Due(Value, frozen=True):
-    """What a look through a store found: questions that expired, runs that a decision waits to be gone on with, and
-    runs whose process is gone."""
-
-    expired: tuple[Approval, ...]
-    ready: tuple[str, ...]
-    orphans: tuple[Orphan, ...]
-
-    @property
-    def runs(self) -> dict[str, int | None]:
-        """The runs to go on with, each with the epoch that it must still have, where it has to have one."""
-        return {**dict.fromkeys(self.ready), **{one.run: one.epoch for one in self.orphans if one.due}}
-
-    @property
-    def left(self) -> tuple[Orphan, ...]:
-        """Those that no process goes on with unasked."""
-        return tuple(one for one in self.orphans if not one.due)
-
-
-def due(store: Store, now: datetime | None = None) -> Due:
-    """Decide what has expired as its author said, and say what is to be gone on with. Raises StoreFault."""
-    expired = approvals.expire(store, now)
-    shelf = store.shelf()
-    return Due(tuple(expired), tuple(approvals.ready(shelf)), tuple(orphans(shelf, now)))
-
-
 def take_up(models: Mapping[str, Any], records: Mapping[str, Record]) -> None:
     """Tell the models that count what they gave, as a scripted one does, what that was."""
     for key, model in models.items():
@@ -169,75 +135,3 @@ def unended(store: Store, id: str) -> Kept:
     if kept.state == "done":
         raise LookupError(f"the run {id} has ended ({kept.exit}): there is nothing to go on with")
     return kept
-
-
-# -- what a run is made of ---------------------------------------------------------------------------------------------
-
-
-def source(compiled: Compiled, model: str | None = None, given: Sequence[str] | None = None) -> dict[str, Any]:
-    """What a run is made of: its files by digest, the schemas of its tools, the names of what a program gave it."""
-    folder = Path(compiled.file or ".").resolve().parent
-    files = by_path(compiled.read, folder)
-    schemas = {tool.name: tool.parameters for tool in (*compiled.every, *compiled.tools.values())}
-    return {"files": files, "tools": schemas, "model": model, "given": None if given is None else list(given)}
-
-
-def unchanged(kept: Kept, compiled: Compiled) -> None:
-    """Raises Changed where a run would not go on as what it was."""
-    if found := list(changes(kept.source, source(compiled))):
-        raise Changed(
-            f"the run {kept.id} cannot go on: {'; '.join(found)}\n"
-            "    what was decided, was decided on what it was: put it back, or begin a new run"
-        )
-
-
-def at_hand(kept: Kept, given: Sequence[str] | None) -> None:
-    """Raises Changed where a program gave models or tools to a run, and nobody gives any now: it would go on with those
-    of the files."""
-    before = kept.source.get("given")
-    if before and given is not None and not given:
-        raise Changed(
-            f"the run {kept.id} cannot go on here: {', '.join(before)} came from a program, and would be another here\n"
-            "    resume it from that program, which gives them again"
-        )
-
-
-def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    """What is another, in words: the arguments of tools first."""
-    for name in sorted(before["tools"].keys() | after["tools"].keys()):
-        old, new = before["tools"].get(name), after["tools"].get(name)
-        if old != new:
-            yield schema_change(name, old, new)
-    if files := changed(before["files"], after["files"]):
-        yield f"{', '.join(files)} changed since it began"
-
-
-def schema_change(name: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> str:
-    if old is None or new is None:
-        return f"the tool {name} {'is new' if old is None else 'is gone'}"
-    fields, more = set(old.get("properties", {})), set(new.get("properties", {}))
-    needed = set(new.get("required", ())) - set(old.get("required", ()))
-    words = [
-        f"also needs {', '.join(sorted(needed))}" if needed else "",
-        f"also takes {', '.join(sorted(more - fields - needed))}" if more - fields - needed else "",
-        f"no longer takes {', '.join(sorted(fields - more))}" if fields - more else "",
-    ]
-    said = ", ".join(filter(None, words))
-    return f"the tool {name} now {said}" if said else f"the arguments of the tool {name} have other types now"
-
-
-# -- edited arguments --------------------------------------------------------------------------------------------------
-
-
-def accepted(compiled: Compiled, tool: str, arguments: Any) -> dict[str, Any]:
-    """A call's canonical arguments, past the schema and the allow-list of its tool. Raises approvals.Refused."""
-    if isinstance(arguments, str) and not arguments.strip().startswith("{"):
-        raise approvals.Refused(f"{tool} does not take these arguments: write all of them, as one JSON object")
-    fault: ArgumentFault | None = None
-    for one in (*compiled.tools.values(), *compiled.every):
-        if one.name == tool:
-            try:
-                return one.check(parse(arguments)).arguments
-            except ArgumentFault as why:
-                fault = why
-    raise approvals.Refused(f"{tool} does not take these arguments: {fault or 'there is no such tool'}")

@@ -23,6 +23,7 @@ from loopworth.runs.store import Store
 from loopworth.workflows import durable
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.keys import keyed
+from loopworth.workflows.source import Changed
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def told() -> Iterator[None]:
     """A run that cannot be gone on with is the user's to put right."""
     try:
         yield
-    except (LookupError, durable.Changed) as why:
+    except (LookupError, Changed) as why:
         raise UserFault(str(why.args[0])) from None
 
 

@@ -13,11 +13,11 @@ from loopworth.cli.durable import Durable, facts
 from loopworth.cli.status import UserFault
 from loopworth.cli.store import Place, open_store
 from loopworth.cli.terminal import AsJson, complain, write_json
+from loopworth.runs.due import due
 from loopworth.runs.home import home
 from loopworth.runs.orphans import Orphan
 from loopworth.runs.outcome import Diverged, Fenced
 from loopworth.runs.shelf import Shelf
-from loopworth.workflows import durable
 from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.spec import seconds
 
@@ -43,7 +43,7 @@ def sweep(
         patrol(store, span(every))
         return
     with open_store(store) as kept:
-        found = durable.due(kept)
+        found = due(kept)
     for one in found.expired:
         complain(f"{one.name} has expired: {one.question.on_timeout}")
     reports = list[Any]()

@@ -18,6 +18,7 @@ from loopworth.models import ScriptedModel
 from loopworth.runs.database import InUse
 from loopworth.runs.outcome import Outcome
 from loopworth.workflows import durable
+from loopworth.workflows.source import Changed
 from tests.cases.saved import LOOP, Saved, calls, free, gated, results
 from tests.cli.kit import ROOT
 from tests.durability.test_kill import KILLED, Server
@@ -58,7 +59,7 @@ def names_what_is_missing(given: dict[str, Any], folder: pathlib.Path) -> None:
         return "sent"
 
     saved.tools = {"send_mail": gated(with_subject)}
-    with pytest.raises(durable.Changed, match="the tool send_mail now also needs subject"):
+    with pytest.raises(Changed, match="the tool send_mail now also needs subject"):
         saved.resume(ScriptedModel(script))
     assert done == []
 

@@ -24,6 +24,8 @@ from loopworth.runs.home import home
 from loopworth.runs.outcome import Diverged, Fenced, Outcome
 from loopworth.runs.store import Store, new_id
 from loopworth.workflows import durable
+from loopworth.workflows.edited_call import accepted
+from loopworth.workflows.source import Changed, schema_change
 from tests.durability.world import REPLIES, Everything, Life, Place, Switch
 
 AGENT = """
@@ -126,7 +128,7 @@ def test_edited_arguments_are_checked_again_when_they_run(tmp_path: pathlib.Path
     id = shop.begin()
     shop.resume(id, PAY)
     with pytest.raises(approvals.Refused, match='"Eve" is not allowed'):
-        durable.accepted(shop.compiled, "pay", '{"who": "Eve", "amount": 2}')
+        accepted(shop.compiled, "pay", '{"who": "Eve", "amount": 2}')
     shop.decide(id, "edit", arguments={"who": "Eve", "amount": 2})
     outcome = shop.resume(id, PAY, "well")
     assert ([seen.status for seen in outcome.calls], shop.called) == (["not_allowed"], [])
@@ -268,7 +270,7 @@ def test_a_changed_file_is_not_gone_on_with(shop: Shop, what: str, old: str, new
     before = file.read_text()
     file.write_text(before.replace(old, new))
     if says is not None:
-        with pytest.raises(durable.Changed, match=says):
+        with pytest.raises(Changed, match=says):
             shop.resume(id, PAY, "done")
         assert shop.called == []
         file.write_text(before)
@@ -286,7 +288,7 @@ def test_a_tool_that_wants_more_than_was_approved_is_not_called(shop: Shop) -> N
         raise AssertionError("called")
 
     compiled = loopworth.compile(shop.file, tools={**shop.tools(), "pay": pay})
-    with pytest.raises(durable.Changed, match="the tool pay now also needs subject"):
+    with pytest.raises(Changed, match="the tool pay now also needs subject"):
         asyncio.run(loopworth.resume(shop.store, id, compiled, models={"ollama/m": ScriptedModel([])}))
 
 
@@ -301,7 +303,7 @@ def test_a_tool_that_wants_more_than_was_approved_is_not_called(shop: Shop) -> N
     ],
 )
 def test_a_change_of_a_schema_is_said_in_words(old: Any, new: Any, says: str) -> None:
-    assert says in durable.schema_change("t", old, new)
+    assert says in schema_change("t", old, new)
 
 
 def test_an_altered_record_ends_in_a_message(shop: Shop) -> None:

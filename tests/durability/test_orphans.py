@@ -17,11 +17,13 @@ from loopworth import front
 from loopworth.cli.status import DONE
 from loopworth.models import ScriptedModel
 from loopworth.runs.database import InUse
+from loopworth.runs.due import due
 from loopworth.runs.home import home
 from loopworth.runs.occupancy import name, occupied, vacant
 from loopworth.runs.orphans import ENTERED, MOST, Orphan, orphans
 from loopworth.runs.store import Store
 from loopworth.workflows import durable
+from loopworth.workflows.source import Changed
 from tests.cli.kit import ROOT, command
 
 SLOW = """
@@ -149,7 +151,7 @@ def test_a_run_that_kills_its_process_again_and_again_is_left_alone(talk: Talk) 
         f"its process ended, and its last {MOST} tries left nothing new; to try again: "
         f"loopworth run --durable --resume {talk.id}"
     )
-    found = durable.due(talk.store)
+    found = due(talk.store)
     assert (talk.id in found.runs, left in found.left) == (False, True)
     models = {key: ScriptedModel(["first", "second"]) for key in loopworth.compile(talk.file).models}
     outcome = asyncio.run(durable.go_on(talk.store, talk.id, loopworth.compile(talk.file), models))
@@ -168,7 +170,7 @@ def test_what_is_new_gives_a_run_its_tries_again(talk: Talk) -> None:
 def test_what_a_program_gave_is_left_to_programs(talk: Talk, given: tuple[str, ...] | None, said: str) -> None:
     """Another process would ask the file's own models, and call its tools."""
     talk.die(given=given)
-    found = durable.due(talk.store)
+    found = due(talk.store)
     [left] = [one for one in found.left if one.run == talk.id]
     assert (talk.id in found.runs, said in left.why) == (False, True)
 
@@ -227,7 +229,7 @@ def test_no_id_of_a_run_leads_out_of_the_folder_of_locks(tmp_path: pathlib.Path,
 def test_a_run_of_a_program_does_not_go_on_without_what_it_was_given(talk: Talk) -> None:
     """With the file's own model it would be another run: whoever decides or sweeps elsewhere is told so."""
     talk.die(given=("ollama/m",))
-    with pytest.raises(durable.Changed, match="ollama/m came from a program"):
+    with pytest.raises(Changed, match="ollama/m came from a program"):
         asyncio.run(front.resume(talk.store, talk.id))
     assert talk.store.shelf().run(talk.id).epoch == 2
     models: Any = {"ollama/m": ScriptedModel(["one", "two"])}
