@@ -61,9 +61,16 @@ def on_the_path(folder: Path):
 
 
 def marks(names: dict) -> dict:
-    """What a module's names are bound to, told by what stands in them."""
-    told = {name: "a plain folder" if isinstance(value, ModuleType) else value for name, value in names.items()}
-    return {name: getattr(names[name], "mark", one) for name, one in told.items() if not name.startswith("__")}
+    """What names are bound to: a module is told by its mark, and by what is bound in it in turn."""
+    seen = {name: value for name, value in names.items() if not name.startswith("__")}
+    return {
+        name: [getattr(one, "mark", ""), *bound(one)] if isinstance(one, ModuleType) else one
+        for name, one in seen.items()
+    }
+
+
+def bound(module: ModuleType) -> list[str]:
+    return sorted(name for name in vars(module) if not name.startswith("__"))
 
 
 def aliases(name: str):
