@@ -35,7 +35,7 @@ def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
     if result.comparison.stop_early and result.comparison.group_by is not None:
         yield f"no curve by {result.comparison.group_by}: `stop_early: true` runs as few tasks as settle the verdict"
     if result.rescored:
-        yield f"rescored from {result.id}: nothing is spent; costs are at the files' prices of now, latency as recorded"
+        yield f"rescored from {result.id}: no run is made; costs are at the files' prices of now, latency as recorded"
     elif result.replayed and not result.retold:
         cost = dollars(result.recorded_usd)
         yield f"replayed from {result.id}: nothing is spent; cost ({cost}) and latency are as recorded"
@@ -54,7 +54,8 @@ def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
         n = len(unjudged)
         yield f"the judge gave no verdict on {n} of {planned}, counted apart as judge_error: {unjudged[0]}"
         if result.id and not result.replayed and any(t.unreached for t in result.final if t.arm == arm.arm):
-            yield "where its endpoint failed, `loopworth compare … --resume` asks the judge again, and nobody else"
+            how = "`loopworth rescore`, or `loopworth compare … --resume`"
+            yield f"where its endpoint failed, {how} asks the judge again, and nobody else"
     for exit, n in arm.apart.items():
         if exit == "judge_error":
             continue

@@ -292,7 +292,7 @@ class Execution:
         else:
             self.of_controls[trial.planned] = trial
         self.news.set()
-        self.outlay.add(trial)
+        self.outlay.add(trial.spent)
         if lane is not None:
             lane.end(trial.arm, trial.began, self.maker.elapsed())
         if (control := self.maker.control) is not None:

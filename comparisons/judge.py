@@ -50,7 +50,8 @@ RUBRIC = "Pass the answer if it says the same as the expected one, whatever its 
 
 class Judge(Value, frozen=True):
     """A model with a rubric, and the rows that people labelled, each once: `repeated` more were the same as one of
-    these. `seed` says which order is asked first.
+    these. `seed` says which order is asked first. `asked_as` is the key that requests name its model by, where that is
+    another than its own, since it was then.
     """
 
     model: ModelSpec
@@ -58,6 +59,11 @@ class Judge(Value, frozen=True):
     labels: tuple[Label, ...] = ()
     seed: int = 0
     repeated: int = 0
+    asked_as: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.asked_as or self.model.key
 
     @classmethod
     def of(cls, model: ModelSpec, rubric: str, labels: Sequence[Label], seed: int) -> Judge:
@@ -73,10 +79,10 @@ class Judge(Value, frozen=True):
     def unfit(self, expected: Any) -> str | None:
         return "there is no expected value" if expected is None else None
 
-    async def rule(self, fields: Mapping[str, Any], expected: Any, answer: Any, fx: Effects) -> None:
+    async def rule(self, fields: Mapping[str, Any], expected: Any, outcome: Outcome, fx: Effects) -> None:
         """Ask in both orders, and leave the ruling in the transcript. A cancelled run raises; nothing else does."""
-        after = begun(fx)
-        ruling = await self.asked(fields, expected, answer, fx)
+        after = outcome.seconds or begun(fx)  # of a run that was made before it is known
+        ruling = await self.asked(fields, expected, outcome.answer, fx)
         fx.record(assistant(msgspec.json.encode(msgspec.structs.replace(ruling, after=after)).decode()))
 
     async def asked(self, fields: Mapping[str, Any], expected: Any, answer: Any, fx: Effects) -> Ruling:
@@ -97,14 +103,14 @@ class Judge(Value, frozen=True):
     async def verdict(self, messages: Sequence[Message], fx: Effects) -> Mapping[str, Any]:
         log = Transcript(fx)
         log.add(*messages)
-        request = Request(list(log.seen), self.model.key, max_tokens=self.model.max_tokens, seed=self.model.seed)
+        request = Request(list(log.seen), self.key, max_tokens=self.model.max_tokens, seed=self.model.seed)
         return dict(await typed_answer(RULING, request, log, fx, verdict_line))
 
     def over(self, workflow: Compiled, fields: Mapping[str, Any], expected: Any) -> Compiled:
         """The workflow, whose answer is judged as the last thing of its run."""
         ready(RULING)
         judged = Judged(workflow.executor, self, plain(fields), plain(expected))
-        return replace(workflow, executor=judged, models={**workflow.models, self.model.key: self.model})
+        return replace(workflow, executor=judged, models={**workflow.models, self.key: self.model})
 
     def of_label(self, label: Label) -> Compiled:
         """What says the answer of a labelled row, and is judged."""
@@ -137,7 +143,7 @@ class Logged:
 
     async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:  # noqa: ARG002
         fx.items += [*self.outcome.events, *self.outcome.transcript, *self.outcome.calls]
-        fx.offset += self.outcome.seconds
+        fx.offset = max(fx.offset, self.outcome.seconds)  # one that goes on is there, or past it, already
         return self.outcome
 
 
@@ -153,7 +159,7 @@ class Judged:
     async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
         outcome = await self.own.run(input, fx)
         if self.judge.wants(outcome, self.expected):
-            await self.judge.rule(self.fields, self.expected, outcome.answer, fx.at(PLACE, beyond=True))
+            await self.judge.rule(self.fields, self.expected, outcome, fx.at(PLACE, beyond=True))
         return outcome
 
 

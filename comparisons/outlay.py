@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from loopworth.comparisons.trial import Trial
 from loopworth.runs.budget import Limits
+from loopworth.runs.usage import Usage
 
 
 class Outlay:
@@ -12,10 +12,10 @@ class Outlay:
     def __init__(self) -> None:
         self.usd, self.unpriced, self.tokens = 0.0, 0, 0
 
-    def add(self, trial: Trial) -> None:
-        self.usd += trial.spent.usd or 0.0
-        self.unpriced += trial.spent.usd is None
-        self.tokens += trial.spent.counted
+    def add(self, spent: Usage) -> None:
+        self.usd += spent.usd or 0.0
+        self.unpriced += spent.usd is None
+        self.tokens += spent.counted
 
     def over(self, most: Limits, seconds: float) -> str:
         """Which limit is reached, after so many seconds; "" where none is."""

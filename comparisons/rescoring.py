@@ -55,6 +55,11 @@ def rescored(comparison: Comparison, shelf: Shelf, before: Kept) -> Result:
     Arms that were not run have no figures; of the controls that are called for now those count that are kept. Raises
     RescoreFault where a judge would have to be asked.
     """
+    return folded(judged(comparison, shelf, before), before)
+
+
+def judged(comparison: Comparison, shelf: Shelf, before: Kept) -> Again:
+    """The kept trials, about which the judge of the file was asked. Raises RescoreFault where it was not."""
     again = Again(with_given(comparison, before), shelf, before)
     if why := again.unasked():
         raise RescoreFault(
@@ -62,7 +67,7 @@ def rescored(comparison: Comparison, shelf: Shelf, before: Kept) -> Result:
             f"    to have it judge these runs: `loopworth runs export {before.id} -o runs.jsonl`, and a comparison of\n"
             "    arms that are {log: runs.jsonl}: `loopworth compare` then asks the judge, and nobody else"
         )
-    return folded(again, before)
+    return again
 
 
 def folded(again: Again, before: Kept) -> Result:

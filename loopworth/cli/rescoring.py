@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from loopworth.cli.comparisons import Required, tell
+from loopworth.cli.interruption import finish
 from loopworth.cli.status import UserFault
-from loopworth.cli.store import Place, found_run
+from loopworth.cli.store import Place, found_run, open_store
+from loopworth.cli.terminal import complain
+
+if TYPE_CHECKING:
+    from loopworth.comparisons.result import Result
 
 
 def rescore(
@@ -24,12 +29,14 @@ def rescore(
     store: Place = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Judge kept runs by the score, the prices and the rule that the comparison has now, without a model call."""
+    """Judge kept runs by the score, the prices and the rule that the comparison has now. No model is called, save a
+    judge about the rows that it could not be reached for."""
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
     from loopworth.cli.keeping import as_run, beside
     from loopworth.comparisons.basis import latest
     from loopworth.comparisons.comparison import load
-    from loopworth.comparisons.rescoring import RescoreFault, rescored
+    from loopworth.comparisons.rehearing import reheard, unheard
+    from loopworth.comparisons.rescoring import RescoreFault, judged, rescored
     from loopworth.runs.shelf import Shelf
 
     comparison, shelf = load(file), Shelf(store)
@@ -39,8 +46,17 @@ def rescore(
         none = f"no comparison of {file} is kept in" if id is None else f"{id}: no such comparison is kept in"
         other = ", and its id after FILE names one of another file" if id is None else ""
         raise UserFault(f"{none} {shelf.home}: `loopworth runs` lists those that are{other}{near}")
+    of_then, kept = as_run(comparison, before), before
+
+    async def anew() -> Result:
+        if due := unheard(of_then, shelf, kept):
+            judged(of_then, shelf, kept)  # or nothing is paid
+            with open_store(store) as open:
+                complain((await reheard(of_then, open, kept, due)).words)
+        return rescored(of_then, shelf, kept)
+
     try:
-        raise typer.Exit(tell(rescored(as_run(comparison, before), shelf, before), require, as_json))
+        finish(anew(), lambda result: tell(result, require, as_json))
     except RescoreFault as why:
         raise UserFault(str(why)) from None
     finally:

@@ -202,8 +202,8 @@ def test_controls_go_on_where_a_comparison_is_extended(
     assert len(endpoint.requests) - asked == more * (1 + 2 + 1 + after["controls"][0]["votes"] - 1)
 
 
-def started(file: pathlib.Path, *options: str) -> subprocess.Popen[str]:
-    words = [sys.executable, "-m", "loopworth", "compare", str(file), "--store", str(file.with_name("runs.db"))]
+def started(file: pathlib.Path, *options: str, command: str = "compare") -> subprocess.Popen[str]:
+    words = [sys.executable, "-m", "loopworth", command, str(file), "--store", str(file.with_name("runs.db"))]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen([*words, *options], cwd=file.parent, env=environment, **pipes)  # type: ignore[call-overload,no-any-return]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 from typing import Any
 
 import pytest
@@ -207,6 +208,93 @@ def test_a_judge_that_never_answers_ends_the_comparison(file: pathlib.Path, refe
     assert result["trials"] == []
     referee.says = fair
     assert found("compare", file, "--resume")["verdict"]["token"] == "earns"
+
+
+def test_rescore_asks_a_judge_that_was_down_about_the_rows_it_failed(
+    file: pathlib.Path,  # noqa: F811
+    endpoint: FakeEndpoint,  # noqa: F811
+    referee: Referee,  # noqa: F811
+) -> None:
+    """It pays for the orders that have no word, on runs and labelled rows, says how many rows that were, and leaves
+    all else as it was; once they have one it asks nobody."""
+    same = ("arm", "task", "attempt", "latency", "seconds", "began", "answer", "exit", "model_calls")
+    rows = lambda result: sorted(([t[k] for k in same] for t in result["trials"]), key=str)
+
+    def half(parts: dict[str, Any]) -> Any:
+        fails = (of(parts, 3) and tuple(parts)[1:] == ORDERS[0]) or of(parts, 5) or parts["task"].get("q") == "row 1"
+        return DOWN if fails else fair(parts)
+
+    referee.says = half
+    before = json.loads(command("compare", str(file), "--json").stdout)
+    told_then = found("report", "last")
+    [first] = [t for t in before["trials"] if t["remark"].startswith("not scored") and t["task"] == "3"]
+    missing = 4 + (1 if first["judge_calls"] == 2 else 2)
+    asked, held_to = len(endpoint.requests), file.read_text("utf-8")
+    file.write_text(held_to.replace("price: {input: 1, output: 1}", "price: {input: 2, output: 1}"), "utf-8")
+    referee.says = fair
+    done = command("rescore", str(file), "--json")
+    assert "the judge was asked again about 3 of 3 rows that it could not be reached for ($0.0" in done.stderr
+    after = json.loads(done.stdout)
+    assert len(endpoint.requests) == asked + missing
+    assert (after["judge"]["unjudged"], after["judge"]["agreement"]["n"], after["verdict"]["token"]) == (0, 24, "earns")
+    assert rows(found("report", "last")) == rows(told_then)
+    assert "asked again" not in command("rescore", str(file)).stderr
+    file.write_text(held_to, "utf-8")
+    assert found("compare", file, "--resume")["verdict"]["token"] == "earns"
+    assert found("compare", file, "--replay", "last")["judge"]["unjudged"] == 0
+    assert len(endpoint.requests) == asked + missing
+
+
+def test_rescore_says_which_rows_are_left_and_why(
+    file: pathlib.Path,  # noqa: F811
+    endpoint: FakeEndpoint,  # noqa: F811
+    referee: Referee,  # noqa: F811
+) -> None:
+    """A judge that is down still, or without its key, a budget that is spent: the figures come all the same."""
+    referee.says = lambda parts: DOWN if of(parts, *range(7)) else fair(parts)
+    command("compare", str(file), "--json")
+    asked = len(endpoint.requests)
+    done = command("rescore", str(file), "--json")
+    assert (done.exit_code, json.loads(done.stdout)["judge"]["unjudged"]) == (0, 7)
+    assert re.search(r"asked again about \d of 7 rows .* 7 are left: not scored: provider_error", done.stderr)
+    assert len(endpoint.requests) < asked + 14
+    referee.says, asked = fair, len(endpoint.requests)
+    text = file.read_text("utf-8")
+    file.write_text(text + "budget: {tokens: 60}\n", "utf-8")
+    assert "0 of 7 rows" in (said := command("rescore", str(file)).stderr)
+    assert "7 are left: the comparison's budget is used up" in said
+    file.write_text(text, "utf-8")
+    file.write_text(text.replace("retries: 0", "api_key: {env: REFEREE}"), "utf-8")
+    assert "7 are left: openai/referee needs a key, and REFEREE is not set" in command("rescore", file).stderr
+    assert len(endpoint.requests) == asked
+    file.write_text(text.replace("Same meaning", "Any meaning"), "utf-8")
+    assert command("rescore", str(file)).exit_code == 2
+    assert len(endpoint.requests) == asked
+    file.write_text(text.replace("retries: 0", "retries: 1, max_tokens: 99"), "utf-8")
+    assert found("rescore", file)["judge"]["unjudged"] == 0
+
+
+def test_a_rescore_that_is_killed_loses_no_word(
+    file: pathlib.Path,  # noqa: F811
+    endpoint: FakeEndpoint,  # noqa: F811
+    referee: Referee,  # noqa: F811
+) -> None:
+    """What was asked again before is kept, and what was in flight is asked once more."""
+    referee.says = lambda parts: DOWN if of(parts, 3, 5, 7, 9) else fair(parts)
+    command("compare", str(file), "--json")
+    asked = len(endpoint.requests)
+    referee.says, referee.most = fair, referee.count + 3
+    killed(started(file, command="rescore"), referee)
+    after = found("rescore", file)
+    assert (after["judge"]["unjudged"], after["arms"][1]["accuracy"]["right"]) == (0, N)
+    assert len(endpoint.requests) <= asked + 8 + 5
+    assert rows_of(found("report", "last")) == rows_of(after)
+
+
+def rows_of(result: dict[str, Any]) -> list[list[Any]]:
+    return sorted(
+        ([t[k] for k in ("arm", "task", "right", "latency", "exit", "remark")] for t in result["trials"]), key=str
+    )
 
 
 # -- stopping early ---------------------------------------------------------------------------------------------------
