@@ -29,6 +29,7 @@ from loopworth.comparisons.scores import (
 from loopworth.runs.spelling import nearest
 from loopworth.workflows.document import plain
 from loopworth.workflows.faults import suggestion
+from loopworth.workflows.form import Unfit
 from loopworth.workflows.vocabulary import ours
 
 JUDGE = "judge"
@@ -114,7 +115,9 @@ def configured(name: str, kind: Callable[..., Any], options: Mapping[str, Any]) 
         except msgspec.ValidationError as error:
             hint = get_type_hints(kind)[option]
             choices = get_args(hint) if get_origin(hint) is Literal else ()
-            raise ScoreFault(option, f"{option}: {cause(error)}", " or ".join(map(str, choices))) from None
+            why = error.__cause__
+            instead = why.instead if isinstance(why, Unfit) else " or ".join(map(str, choices))
+            raise ScoreFault(option, f"{option}: {cause(error)}", instead) from None
     return msgspec.convert(values, kind)
 
 

@@ -18,6 +18,7 @@ from loopworth.workflows.form import (
     Kind,
     Spoken,
     Spotted,
+    Unfit,
     Unset,
     Words,
     alone,
@@ -347,8 +348,8 @@ LIMITS = {
 def told(error: Mapping[str, Any], raw: Any, path: Place, option: Any) -> tuple[str, str]:
     """One of pydantic's errors in our words: what is wrong, what to write."""
     if error["type"] == "value_error":
-        what, _, instead = str(error["ctx"]["error"]).partition(" | ")
-        return what, instead
+        why: Unfit = error["ctx"]["error"]
+        return str(why), why.instead
     if limit := LIMITS.get(error["type"]):
         return f"{named(path)} must be {limit[0]} {error['ctx'][limit[1]]:g}, and this is {said(raw)}", ""
     return f"{named(path)} must be {wanted(option)}, and this is {said(raw)}", ""

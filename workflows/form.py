@@ -36,6 +36,14 @@ class Words:
     spelled: bool = False
 
 
+class Unfit(ValueError):
+    """A value that a key does not take: what is wrong with it, and what to write instead."""
+
+    def __init__(self, what: str, instead: str = "") -> None:
+        super().__init__(what)
+        self.instead = instead
+
+
 @dataclass(frozen=True)
 class Spoken:
     """A text that is there to be read: a blank one is a fault, for `check` and for an editor."""

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, WithJs
 
 from loopworth.workflows.document import Document
 from loopworth.workflows.faults import Fault
-from loopworth.workflows.form import Form, Kind, Later, Spoken, Unset, Words
+from loopworth.workflows.form import Form, Kind, Later, Spoken, Unfit, Unset, Words
 from loopworth.workflows.literals import NAME, unset
 from loopworth.workflows.types import Type, parse_type
 
@@ -33,10 +33,10 @@ def seconds(text: Any) -> Any:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)", str(text))
     if match is None:
         number = re.fullmatch(r"[0-9]+(\.[0-9]+)?", str(text))
-        raise ValueError(f"{text!r} is not a duration | {f'write {text}s' if number else 'write 500ms, 5s, 2m or 24h'}")
+        raise Unfit(f"{text!r} is not a duration", f"write {text}s" if number else "write 500ms, 5s, 2m or 24h")
     found = float(match[1]) * UNITS[match[2]]
     if not 0 < found <= LONGEST:
-        raise ValueError(f"a duration must be {'at most 876000h' if found else 'more than 0'}")
+        raise Unfit(f"a duration must be {'at most 876000h' if found else 'more than 0'}")
     return found
 
 
@@ -45,15 +45,15 @@ def day(text: str) -> str:
     try:
         return date.fromisoformat(text).isoformat()
     except ValueError:
-        raise ValueError(f"{text!r} is not a date | write 2026-01-31") from None
+        raise Unfit(f"{text!r} is not a date", "write 2026-01-31") from None
 
 
 def matching(pattern: str, kind: str) -> Any:
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text):
             fixed = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
-            near = f" | write {fixed!r}" if re.fullmatch(pattern, fixed) else ""
-            raise ValueError(f"{text!r} is not a name for {kind}: {pattern}{near}")
+            instead = f"write {fixed!r}" if re.fullmatch(pattern, fixed) else ""
+            raise Unfit(f"{text!r} is not a name for {kind}: {pattern}", instead)
         return text
 
     return AfterValidator(check)

@@ -19,6 +19,7 @@ from loopworth.runs.orphans import Orphan
 from loopworth.runs.outcome import Diverged, Fenced
 from loopworth.runs.shelf import Shelf
 from loopworth.workflows.faults import WorkflowFault
+from loopworth.workflows.form import Unfit
 from loopworth.workflows.spec import seconds
 
 LEAST = 1.0
@@ -70,8 +71,8 @@ def span(text: str) -> float:
     """So many seconds. Raises UserFault."""
     try:
         found = float(seconds(text))
-    except ValueError as why:
-        raise UserFault(f"--every {text}: {str(why).replace(' | ', chr(10) + '    ')}") from None
+    except Unfit as why:
+        raise UserFault("\n    ".join(filter(None, (f"--every {text}: {why}", why.instead)))) from None
     if not LEAST <= found <= threading.TIMEOUT_MAX:
         raise UserFault(f"--every {text}: write {LEAST:g}s or more")
     return found

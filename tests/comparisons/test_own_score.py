@@ -113,7 +113,7 @@ def test_its_process_ends_with_the_comparison(folder: pathlib.Path) -> None:
         ({"function": "check:plain"}, "function", "no file check.py beside the YAML"),
         ({"function": "checks:table"}, "function", "is not a function"),
         ({"function": "checks:later"}, "function", "not `async`"),
-        ({"function": "checks:plain", "timeout": "5"}, "timeout", "is not a duration"),
+        ({"function": "checks:plain", "timeout": "5"}, "timeout", "'5' is not a duration; write 5s"),
         ({"function": "checks:plain", "time": "5s"}, "time", "did you mean 'timeout'?"),
         ({}, None, "needs a function"),
     ],

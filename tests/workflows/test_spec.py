@@ -41,6 +41,12 @@ LOOP = "workflow: w\nshape: open_loop\nprompt: x\n"
         (spec.Step, "id: a", "1:1 no verb in a step; one of ask, choose, call, set, check, run"),
         (spec.Step, "choose: x", "1:1 `choose` needs `from`"),
         (spec.Step, "choose: x\nfrom: [a, B]", "2:11 'B' is not a name for a label"),
+        (
+            spec.Step,
+            STEP + "id: a | b",
+            "2:5 'a | b' is not a name for an input, a step, a tool or an arm: [a-z][a-z0-9_]*; write 'a_b'",
+        ),
+        (spec.Step, STEP + "timeout: 5 | 6", "2:10 '5 | 6' is not a duration; write 500ms, 5s, 2m or 24h"),
         (spec.Step, "call:", "1:1 `call` has no value; write a text, or leave the key out"),
         (spec.Step, "call: [a]", "1:7 `call` must be a text, and this is a list"),
         (spec.Step, "ask: Ticket #5", "1:6 the text ends at #; put it in quotes"),
