@@ -7,6 +7,9 @@ from math import floor, log
 
 from loopworth.runs.usage import Value
 
+TIE = 1e-12
+"""How far a chance may be from another and still be the same, but for rounding."""
+
 
 class Latency(Value, frozen=True):
     """Seconds that runs took. `p95_upper` is a one-sided 95 % upper limit, None where `n`, the number of runs that it
@@ -52,7 +55,7 @@ def quantile_ci(values: Sequence[float], p: float, conf: float = 0.95) -> tuple[
     from scipy.special import bdtr, bdtrc  # scipy takes a while to load
 
     ordered, places, tail = sorted(values), arange(n), (1 - conf) / 2
-    low, high = int((bdtr(places, n, p) < tail).sum()) - 1, int((bdtrc(places, n, p) > tail).sum())
+    low, high = int((bdtr(places, n, p) < tail - TIE).sum()) - 1, int((bdtrc(places, n, p) > tail + TIE).sum())
     return (ordered[low] if low >= 0 else None, ordered[high] if high < n else None)
 
 

@@ -45,6 +45,7 @@ LEADING = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?(?:\*/|$))*([A-Za-z]*)", re.
 FORBIDDEN = (sqlite3.SQLITE_AUTH, sqlite3.SQLITE_READONLY)
 WRONG = (
     sqlite3.SQLITE_ERROR,
+    sqlite3.SQLITE_SCHEMA,  # a column that is not there, in a statement for which no table had to be looked up
     sqlite3.SQLITE_CONSTRAINT,
     sqlite3.SQLITE_MISMATCH,
     sqlite3.SQLITE_RANGE,

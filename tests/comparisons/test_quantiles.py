@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isclose, isnan
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.stats import quantile_test
+from scipy.stats import binom, quantile_test
 
 from loopworth.comparisons.quantiles import latency, min_n_quantile_upper, quantile, quantile_ci
 
@@ -44,10 +44,30 @@ def test_limits_stand_on_both_sides_of_the_quantile(values: list[float], p: floa
 
 @given(st.integers(1, 400), st.sampled_from([0.05, 0.5, 0.95, 0.99]), st.sampled_from([0.5, 0.9, 0.95, 0.999]))
 def test_limits_are_those_of_the_quantile_test(n: int, p: float, conf: float) -> None:
-    """As scipy has it, whose whole package of statistics takes too long to load for two binomial quantiles."""
+    """As scipy has it, whose whole package of statistics takes too long to load for two binomial quantiles; where a
+    chance is just the one that is wanted, scipy's ends are a matter of rounding."""
+    chances, tail = binom(n, p).cdf(range(n)), (1 - conf) / 2
+    assume(not any(isclose(chance, wanted, rel_tol=1e-9) for chance in chances for wanted in (tail, 1 - tail)))
     values = [float(k) for k in range(n)]
     theirs = quantile_test(values, q=0, p=p).confidence_interval(confidence_level=conf)
     assert quantile_ci(values, p, conf) == tuple(None if isnan(end) else end for end in theirs)
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "conf", "places"),
+    [
+        (1, 0.05, 0.9, (None, 0)),
+        (1, 0.95, 0.9, (None, None)),
+        (2, 0.5, 0.5, (None, 1)),
+        (2, 0.9, 0.98, (None, None)),
+        (2, 0.1, 0.98, (None, 1)),
+    ],
+)
+def test_a_chance_that_is_just_the_one_wanted(
+    n: int, p: float, conf: float, places: tuple[int | None, int | None]
+) -> None:
+    """An upper end holds then, and a lower one does not, however the chance is rounded."""
+    assert quantile_ci(range(n), p, conf) == places
 
 
 @pytest.mark.parametrize(("p", "least"), [(0.5, 5), (0.95, 59), (0.99, 299)])

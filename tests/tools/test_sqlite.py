@@ -208,6 +208,7 @@ def test_a_change_happens_whole_however_few_rows_are_told(file):
         ("select 1; select 2", None, "one statement at a time"),
         ("select * from ordrs", None, "no such table: ordrs: the tables are log, notes"),
         ("select totl from orders", None, "no such column: totl"),
+        ("select totl", None, "no such column: totl"),
         ("select 1 as a, 2 as a", None, "two columns are named 'a': give each its own name with AS"),
         ("select ?", [], "Incorrect number of bindings supplied"),
         ("select ?", [2**80], "too large"),
