@@ -15,7 +15,7 @@ from typing import Literal
 from loopworth.runs.exit import Exit
 from loopworth.runs.journal import Record, reader
 from loopworth.runs.message import Reply
-from loopworth.runs.observation import FAILED, Observation
+from loopworth.runs.observation import FAILED, observation_of
 from loopworth.runs.outcome import Stop
 from loopworth.runs.usage import Hold, Metered, Quote, Usage, Value
 
@@ -214,4 +214,3 @@ class Budget:
 
 
 reply_of = reader(Reply)
-observation_of = reader(Observation)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from loopworth.runs.budget import observation_of, reply_of
+from loopworth.runs.budget import reply_of
 from loopworth.runs.characters import safe
 from loopworth.runs.effects import called
 from loopworth.runs.events import AnyEvent, Compacted, GateDecided, LimitHit, ModelCalled, RouteTaken, Spoke, ToolCalled
 from loopworth.runs.figures import count, dollars
 from loopworth.runs.journal import Record
 from loopworth.runs.message import Message
-from loopworth.runs.observation import Observation
+from loopworth.runs.observation import Observation, observation_of
 from loopworth.runs.outcome import Outcome, Said
 from loopworth.runs.recording import Recording
 from loopworth.runs.usage import Usage, Value

@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from loopworth.runs.budget import observation_of
 from loopworth.runs.decision import Question
 from loopworth.runs.effects import Effects
 from loopworth.runs.journal import Asked, digest
 from loopworth.runs.message import ToolCall, readable
-from loopworth.runs.observation import FAILED, Observation, Status
+from loopworth.runs.observation import FAILED, Observation, Status, observation_of
 from loopworth.runs.outcome import Failed, Outcome, Stop, passes
 from loopworth.runs.secrets import hide
 from loopworth.runs.world import Strike
@@ -150,7 +149,9 @@ class Invocation:
         try:
             await self.fx.budget.admit("tool", 0, self.fx.clock)
         except Stop as stop:
-            return await self.keep(asked, self.say("not_run", stop.exit, full=stop.note, owner=stop.owner))
+            return await self.keep(
+                asked, self.say("not_run", stop.exit, full=stop.note, owner=stop.owner, limit=stop.exit)
+            )
         if self.tool.asks and self.strike is None:
             return await self.keep(asked, await self.answered(accepted))
         if self.tool.writes:

@@ -72,8 +72,8 @@ def value_of(seen: Observation) -> Any:
     match seen.status:
         case "ok":
             return seen.full
-        case "not_run":
-            raise Stop(seen.content, seen.owner, seen.full or "")  # type: ignore[arg-type]
+        case "not_run" if seen.limit is not None:
+            raise Stop(seen.limit, seen.owner, seen.full or "")
         case "rejected":
             raise Stop("rejected", None, f"{seen.tool}: {seen.content}")
         case "timed_out" if seen.owner is not None:

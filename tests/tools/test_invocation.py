@@ -51,12 +51,13 @@ def test_a_refusal_by_a_limit_is_an_answer_that_names_it():
     fx = place(limits=Limits(tool_calls=1), journal=journal)
     first, second = invoke(read(), fx=fx, id="a"), invoke(read(), fx=fx, id="b")
     assert (first.status, DONE) == ("ok", ["read"])
-    assert (second.status, second.content, second.owner, second.full) == (
+    assert (second.status, second.limit, second.owner, second.full) == (
         "not_run",
         "tool_call_limit",
         "",
         "tool_calls: 1",
     )
+    assert second.content == second.limit
     assert invoke(read(), fx=place(journal=journal), id="b") == second
 
 
