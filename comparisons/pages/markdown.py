@@ -4,11 +4,13 @@ wary of; all else is folded."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 from loopworth.comparisons.figures import shown
 from loopworth.comparisons.pages.disagreements import Disagreement, disagreements, final, said
 from loopworth.comparisons.pages.tables import DIFFERENCES, Found, Table, arms, differences, origin, tables, verdict
+from loopworth.runs.usage import Value
 
 WORD = "[a-zA-Z0-9]"
 MARKUP = re.compile(
@@ -21,39 +23,96 @@ MOST_PAIRS, CUT = 20, 80
 """Disagreements that are shown, and characters of an answer in them."""
 MOST = 8_000
 """Characters of one sentence."""
+LONGEST = 65_536
+"""Characters that a comment on GitHub may have."""
+ROOM_TO_SAY = 80
+"""Characters for saying how much is left out, but for the command."""
+
+
+class Part(Value, frozen=True):
+    """What stands below the differences: `rows` of a table and `words`, each a line, between lines that frame them."""
+
+    before: tuple[str, ...]
+    rows: tuple[str, ...]
+    words: tuple[str, ...]
+    after: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return (*self.before, *self.rows, *(("", *self.words) if self.words else ()), *self.after)
 
 
 def markdown(found: Found) -> str:
-    """GitHub-flavoured Markdown; every text of a file, a model or a task stands in it as text."""
-    return "\n".join(lines(found)) + "\n"
+    """GitHub-flavoured Markdown, in which every text of a file, a model or a task stands as text. Where it were longer
+    than a comment may be, the longest parts below the differences are shortened, and say so."""
+    top, below = list(opening(found)), list(parts(found))
+    each = level([size(part.lines) for part in below], LONGEST - size(top))
+    command = f"<code>loopworth report{' ' * bool(found['id'])}{text(found['id'] or '')} --html report.html</code>"
+    return "\n".join([*top, *(line for part in below for line in shortened(part, each, command).lines)]) + "\n"
 
 
-def lines(found: Found) -> Iterator[str]:
+def opening(found: Found) -> Iterator[str]:
+    """The verdict, the arms and the differences, of which nothing is left out."""
     token, words = verdict(found)
     main, pairs = arms(found), differences(found)
     yield from (f"**Verdict: {text(token)}** — {text(words)}", "", text(main.words[0]), "")
     yield from grid(main)
     if pairs is not None:
         yield from ("", text(pairs.title), "", *grid(pairs))
+
+
+def parts(found: Found) -> Iterator[Part]:
+    """All else, of which what is long can be shortened."""
+    main, pairs = arms(found), differences(found)
     if found["warnings"]:
-        yield from ("", "What to be wary of:", *listed(found["warnings"]))
-    yield from folded("What the figures are", listed(main.words[1:]))
-    yield from folded("The verdict in words", listed(() if pairs is None else pairs.words))
-    for table in tables(found):
-        if table.name not in (main.name, DIFFERENCES):
-            yield from folded(table.title, [*grid(table), *listed(table.words)])
-    yield from folded("Disagreements", parted(found))
-    yield from folded("Where it is from", [line for table in origin(found) for line in (*grid(table), "")])
+        yield Part(("", "What to be wary of:"), (), listed(found["warnings"]))
+    of_arms = Table(main.name, "What the figures are", words=main.words[1:])
+    in_words = Table(DIFFERENCES, "The verdict in words", words=() if pairs is None else pairs.words)
+    others = (table for table in tables(found) if table.name not in (main.name, DIFFERENCES))
+    every = (of_arms, in_words, *others, parted(found), *origin(found))
+    yield from (folded(table) for table in every if table.rows or table.words)
 
 
-def parted(found: Found) -> Iterator[str]:
+def shortened(part: Part, most: int, command: str) -> Part:
+    """The part in so many characters: its first rows, and before those its sentences, with what shows the others."""
+    room = most - size((*part.before, *part.after)) - ROOM_TO_SAY - len(command)
+    if size(part.lines) <= most:
+        return part
+    words = first(part.words, room)
+    rows = first(part.rows, room - size(words))
+    missing = len(part.rows) + len(part.words) - len(rows) - len(words)
+    said = f"- {missing:,} more, for which a comment has no room: {command}"
+    return Part(part.before, rows, (*words, said), part.after)
+
+
+def level(sizes: Iterable[int], room: int) -> int:
+    """The most that each may have for all to have room: who needs less leaves the rest to the others."""
+    ordered = sorted(sizes)
+    for place, one in enumerate(ordered):
+        if one * (many := len(ordered) - place) > room:
+            return room // many
+        room -= one
+    return max(ordered, default=0)
+
+
+def first(lines: Sequence[str], room: int) -> tuple[str, ...]:
+    """The first lines that have room."""
+    ends = accumulate(len(line) + 1 for line in lines)
+    return tuple(line for line, end in zip(lines, ends, strict=True) if end <= room)
+
+
+def size(lines: Iterable[str]) -> int:
+    """The characters of lines, each with its end."""
+    return sum(len(line) + 1 for line in lines)
+
+
+def parted(found: Found) -> Table:
     """The first runs on the same task of which one was right and one was not, with what each answered."""
     every = list(disagreements(found, final(found)))
     head = ("task", "arm", "answer", "against", "answer", "right")
     rows = tuple(tuple(pair(one)) for one in every[:MOST_PAIRS])
-    yield from grid(Table("disagreements", "", head, rows, 6))
-    if len(every) > MOST_PAIRS:
-        yield from ("", f"- and {len(every) - MOST_PAIRS:,} more")
+    more = (f"and {len(every) - MOST_PAIRS:,} more",) if len(every) > MOST_PAIRS else ()
+    return Table("disagreements", "Disagreements", head, rows, 6, more)
 
 
 def pair(one: Disagreement) -> Iterator[str]:
@@ -80,6 +139,14 @@ def spelled(found: re.Match[str]) -> str:
     return f"&#{ord(sign)};{'<!-- -->' * mention}{rest}"
 
 
+def folded(table: Table) -> Part:
+    """Details under their title."""
+    lines = tuple(grid(table))
+    head = ("", *lines[:2]) if lines else ()
+    summary = ("", f"<details><summary>{text(table.title)}</summary>")
+    return Part((*summary, *head), lines[2:], listed(table.words), ("", "</details>"))
+
+
 def grid(table: Table) -> Iterator[str]:
     if table.rows:
         yield row(map(text, table.head))
@@ -91,14 +158,6 @@ def row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def listed(words: Iterable[str]) -> list[str]:
-    """Sentences as a list, apart from the table before them."""
-    found = [f"- {text(one)}" for one in words]
-    return ["", *found] if found else []
-
-
-def folded(title: str, content: Iterable[str]) -> Iterator[str]:
-    """Details under their title; nothing where there are none."""
-    if content := list(content):
-        within = content if content[0] == "" else ["", *content]
-        yield from ("", f"<details><summary>{text(title)}</summary>", *within, "", "</details>")
+def listed(words: Iterable[str]) -> tuple[str, ...]:
+    """Sentences as a list."""
+    return tuple(f"- {text(one)}" for one in words)

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.comparisons.pages.markdown import markdown, text
-from tests.comparisons.reported import hostile
+from loopworth.comparisons.export import read, to_json
+from loopworth.comparisons.pages.markdown import LONGEST, level, markdown, opening, parts, text
+from loopworth.models import ModelSpec
+from tests.comparisons.contenders import Asks, Endpoint, arm, compared, comparison, down, tasks
+from tests.comparisons.reported import HOSTILE, hostile
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +37,37 @@ def test_the_verdict_stands_first_and_the_details_are_folded(made: str) -> None:
     assert "alone was right on 0" in folded[1]
     assert len(folded) == made.count("</details>") >= 8
     assert "SHA-256" in folded[-1]
+
+
+@pytest.fixture(scope="module")
+def long() -> dict[str, Any]:
+    """A dozen arms on 60 levels with long names, each with a model that failed on a task and says so at length."""
+    named = tasks(60, k=[f"{k} {HOSTILE}" for k in range(60)])
+    arms = [arm(f"arm_{k}", Asks(f"vllm/{k}"), ModelSpec(f"vllm/{k}")) for k in range(12)]
+    models = {f"vllm/{k}": Endpoint(lambda q, _, k=k: down(f"{k} @ " * 400) if q == "7" else q) for k in range(12)}
+    return read(to_json(compared(comparison(arms, tasks=named, group_by="k"), models, keep=True)))
+
+
+def test_it_fits_a_comment_however_much_there_is_to_tell(long: dict[str, Any]) -> None:
+    """The verdict, the arms and the differences stand there whole; what is left out is counted, with what shows it."""
+    made = markdown({**long, "id": "ab12"})
+    assert 50_000 < len(made) <= LONGEST == 65_536
+    assert made.startswith("\n".join(opening(long)))
+    cut = re.findall(r"^- ([\d,]+) more, for which a comment has no room: <code>(.*)</code>$", made, re.MULTILINE)
+    assert [command for _, command in cut] == ["loopworth report ab12 --html report.html"] * len(cut) != []
+    rows = sum(len(one.rows) + len(one.words) for one in parts(long))
+    shown = sum(line.startswith(("- ", "| ")) for line in made.removeprefix("\n".join(opening(long))).splitlines())
+    heads = sum(bool(one.rows) for one in parts(long))
+    assert shown - 2 * heads - len(cut) + sum(int(n.replace(",", "")) for n, _ in cut) == rows
+    assert made.count("<details>") == made.count("</details>")
+
+
+@given(st.lists(st.integers(0, 1000), max_size=30), st.integers(0, 20_000))
+def test_what_is_short_leaves_its_room_to_what_is_long(sizes: list[int], room: int) -> None:
+    """Where all has room nothing is cut; else what is cut is cut alike, and next to no room is left."""
+    most = level(sizes, room)
+    used = sum(min(one, most) for one in sizes)
+    assert used == sum(sizes) if sum(sizes) <= room else room - len(sizes) < used <= room
 
 
 def test_a_table_has_as_many_cells_in_every_row(made: str) -> None:
