@@ -54,13 +54,19 @@ def log(path: Path, tasks: Iterable[Task], arm: str, repeats: int) -> Log:
 
 
 def runs_of(path: Path) -> tuple[Recording, ...]:
-    """The runs of a file, whoever made them: its first line says in which form all of them are. Raises RecordingFault,
-    OSError."""
+    """The runs of a file, whoever made them. Raises RecordingFault, OSError."""
+    found = made_elsewhere(path)
+    return read(path).found if found is None else found
+
+
+def made_elsewhere(path: Path) -> tuple[Recording, ...] | None:
+    """The runs of a file that something else made; None where they are recordings: its first line says in which form
+    all of them are. Raises RecordingFault, OSError."""
     lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
     rows = [(k, text) for k, text in enumerate(lines, 1) if text.strip()]
     first = decoded(rows[0][1]) if rows else None
     if not isinstance(first, dict) or "loopworth" in first:
-        return read(path).found
+        return None
     return tuple(foreign(path, k, decoded(text)) for k, text in rows)
 
 

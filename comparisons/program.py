@@ -109,7 +109,7 @@ def called(said: Mapping[str, Any], n: int, fx: Place) -> None:
     status: Status = said["status"] if said.get("status") in get_args(Status) else "ok"
     tool, result = str(said.get("tool", "")), said.get("result")
     fx.emit(ToolCalled(f"told[{n}]", tool, status))
-    content = result if isinstance(result, str) else json.dumps(result, default=str)
+    content = result if isinstance(result, str) else json.dumps(result, default=str) if "result" in said else ""
     fx.items.append(Observation(f"told[{n}]", tool, status, content, result, said.get("args")))
 
 

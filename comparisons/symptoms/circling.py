@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from loopworth.agents.repetition import Repetition, Watch
-from loopworth.comparisons.symptoms.conduct import Called, Conduct, in_loop
+from loopworth.comparisons.symptoms.conduct import Called, Conduct
 from loopworth.comparisons.symptoms.finding import SHORT
 from loopworth.runs.message import ToolCall
 
@@ -19,11 +19,11 @@ NOTHING = re.compile(r"\b(?:no|none|nothing|not found|unknown|0 (?:results|match
 
 
 def round_of(run: Conduct) -> tuple[list[Called], int] | None:
-    """The longest round of calls that comes again in a row in a loop with nothing new, and how often it came.
+    """The longest round of calls that comes again in a row with nothing new, and how often it came.
 
     None where there is none, and where the run was right.
     """
-    rounds = [found for loop in run.loops if (found := longest(in_loop(run, loop), loop.repeatable)) is not None]
+    rounds = [found for row in run.rows if (found := longest(row.calls, row.repeatable)) is not None]
     calls, times = max(rounds, key=lambda found: found[1] * len(found[0]), default=([], 0))
     stale = all(call.came in ("ok", "repeated", "not_run") and stands(run, call) for call in calls)
     nothing = len(calls) == 1 and all(empty(one) for one in equals(run, calls[0]))
@@ -37,9 +37,9 @@ def fetched_again(run: Conduct) -> list[Called]:
     anything that was asked for twice had changed, where the run was right, and of tools that are there to be called
     again.
     """
-    for loop in run.loops if run.right is not True else ():
+    for row in run.rows if run.right is not True else ():
         seen, again = set[object](), list[Called]()
-        calls = [call for call in in_loop(run, loop) if call.tool not in loop.repeatable]
+        calls = [call for call in row.calls if call.tool not in row.repeatable]
         if changed(run, calls):
             continue
         for call in calls:
@@ -91,4 +91,6 @@ def stands(run: Conduct, call: Called) -> bool:
 
 def empty(call: Called) -> bool:
     """Whether a result says that there is nothing, by its value or in a few words."""
-    return call.full in EMPTY or (len(call.content) <= SHORT and NOTHING.search(call.content.lower()) is not None)
+    return (call.full in EMPTY and not call.partial) or (
+        len(call.content) <= SHORT and NOTHING.search(call.content.lower()) is not None
+    )

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -44,6 +45,12 @@ MOST_WORDS = 2
 """Of a result that is a number: more are a sentence."""
 PROGRAM = "call"
 """Where an arm that is a program of one's own is called, which is the whole of its run."""
+ASKED = "model"
+"""Where it tells of its model calls."""
+TOLD = re.compile(r"^told\[[0-9]+\]$")
+"""The calls that a program, or a log of one, tells of."""
+ITS_OWN = "told/"
+"""The place of the loop that a program has: what it tells of, once it has asked a model."""
 NOT_DONE = ("tool_error", "timed_out", "invalid_arguments", "unknown_tool", "not_allowed", "rejected", "not_run")
 
 
@@ -51,7 +58,8 @@ class Called(Value, frozen=True):
     """One tool call. `loop` is the place of the loop that made it, None in a fixed path. `arguments` are canonical
     JSON, or the model's own text where that is none; `content` is what the model read of the result, `fault` what a
     comparison put in its place. `nested`: the tool is a workflow. `before` is what an equal call came to before, where
-    this one was not made because of it (`repeated`)."""
+    this one was not made because of it (`repeated`). `partial`: a program tells of it, and not what it was given, or
+    what came back."""
 
     at: str
     tool: str
@@ -64,6 +72,7 @@ class Called(Value, frozen=True):
     fault: str = ""
     nested: bool = False
     before: str = ""
+    partial: bool = False
 
     @property
     def came(self) -> str:
@@ -88,6 +97,13 @@ class Called(Value, frozen=True):
     def key(self) -> tuple[str, str]:
         """Equal for equal calls."""
         return self.tool, self.arguments
+
+
+class Row(Value, frozen=True):
+    """The calls of one loop in their order, and its tools that are there to be called again."""
+
+    calls: tuple[Called, ...]
+    repeatable: tuple[str, ...] = ()
 
 
 UNMEANT: tuple[Exit, ...] = (*LIMITS, "unparsable", "empty", "truncated", "context_overflow")
@@ -129,7 +145,19 @@ class Conduct(Value, frozen=True, dict=True):
     @cached_property
     def foreign(self) -> bool:
         """Whether it is of a program of one's own, in which there are no parts of a file."""
-        return any(type(event) is ToolCalled and event.at == PROGRAM for event in self.events)
+        return any(own_place(event) for event in self.events)
+
+    @cached_property
+    def looped(self) -> bool:
+        """Whether a model chose what came next: in a loop, or in a program that tells of its calls."""
+        return bool(self.loops) or any(call.loop == ITS_OWN for call in self.calls)
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The calls of each loop; of a program those that it tells of, as long as it tells the whole of each."""
+        told = groupby((call for call in self.calls if call.loop == ITS_OWN), lambda call: call.partial)
+        own = [Row(tuple(calls)) for partial, calls in told if not partial]
+        return (*(Row(tuple(in_loop(self, loop)), tuple(loop.repeatable)) for loop in self.loops), *own)
 
     @cached_property
     def end(self) -> Exit:
@@ -213,12 +241,13 @@ def ended(exit: Exit, cause: Exit | None, note: str) -> Exit:
 def called(outcome: Outcome) -> Iterator[Called]:
     """Every call, with its observation where there is one."""
     replies = {one.at: one.message for one in outcome.transcript if one.message.get("role") == "assistant"}
-    left = list(reversed(outcome.calls))
+    left, asked = list(reversed(outcome.calls)), any(type(event) is ModelCalled for event in outcome.events)
     for event in outcome.events:
         if type(event) is not ToolCalled:
             continue
         fits = left and (left[-1].tool, left[-1].status) == (event.tool, event.status)
-        yield one_call(event, left.pop() if fits else None, replies)
+        seen = left.pop() if fits else None
+        yield told_call(event, seen, asked) if TOLD.match(event.at) else one_call(event, seen, replies)
 
 
 def repeating(calls: Iterable[Called]) -> Iterator[Called]:
@@ -240,6 +269,20 @@ def one_call(event: ToolCalled, seen: Observation | None, replies: Mapping[str, 
     loop = None if place is None else place["loop"]
     written = canonical(arguments).decode("utf-8", "replace")
     made = Called(event.at, event.tool, event.status, written, "", None, event.seconds, loop, "", event.nested)
+    return with_result(made, seen)
+
+
+def told_call(event: ToolCalled, seen: Observation | None, asked: bool) -> Called:
+    """A call that a program tells of. One that asked no model is a fixed path."""
+    arguments = None if seen is None else seen.arguments
+    written = "" if arguments is None else canonical(arguments).decode("utf-8", "replace")
+    silent = seen is None or (seen.full is None and not seen.content)
+    loop = ITS_OWN if asked else None
+    made = Called(event.at, event.tool, event.status, written, loop=loop, partial=silent or arguments is None)
+    return with_result(made, seen)
+
+
+def with_result(made: Called, seen: Observation | None) -> Called:
     if seen is None:
         return made
     return msgspec.structs.replace(made, content=seen.content, full=seen.full, fault=seen.fault)
@@ -287,6 +330,13 @@ def offered(recording: Recording) -> dict[str, str]:
             found |= {name: "" for name in BRIEFED.findall(text(message).partition("Tools:\n")[2]) if name not in found}
     found.pop(SUBMIT, None)
     return found
+
+
+def own_place(event: AnyEvent) -> bool:
+    """Whether it is an event of a program, or of what one tells."""
+    if type(event) is ModelCalled:
+        return event.at == ASKED
+    return type(event) is ToolCalled and (event.at == PROGRAM or TOLD.match(event.at) is not None)
 
 
 def in_loop(run: Conduct, loop: Spoke) -> list[Called]:

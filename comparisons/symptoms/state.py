@@ -35,7 +35,11 @@ CUT = re.compile(r"… \(cut: the first (\d+) of (\d+) characters\)$")
 def big(runs: Runs) -> Iterator[Finding]:
     """Results that fill the transcript, which every later turn sends again."""
     for tool, calls in by_tool(runs).items():
-        heavy = [(run, call) for run, call in calls if len(call.content) >= room(run)[0] and call.loop is not None]
+        heavy = [
+            (run, call)
+            for run, call in calls
+            if len(call.content) >= room(run)[0] and call.loop is not None and run.said
+        ]
         size = Counter[str]()
         for run, call in heavy:
             size[run.id] += len(call.content)
@@ -182,7 +186,7 @@ def recognised(runs: Runs, tool: str, told: bool) -> tuple[tuple[str, Any], str]
 
 
 def overflown(runs: Runs) -> Iterator[Finding]:
-    signs = [sign for run in runs if run.loops for sign in ended(run, "context_overflow")]
+    signs = [sign for run in runs if run.looped for sign in ended(run, "context_overflow")]
     yield from finding(
         runs,
         signs,

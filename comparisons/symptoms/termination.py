@@ -26,7 +26,7 @@ def promises(runs: Runs) -> Iterator[Finding]:
     signs = [
         Sign(run.id, run.last, brief(said))
         for run in runs
-        if run.exit == "success" and run.loops and isinstance(run.answer, str)
+        if run.exit == "success" and run.looped and isinstance(run.answer, str)
         if (said := announced(run.answer, runs.tools)) is not None
     ]
     yield from finding(
@@ -119,7 +119,7 @@ def only(run: Conduct) -> Called | None:
 
 
 def hollow(runs: Runs) -> Iterator[Finding]:
-    signs = [sign for run in runs if run.loops for sign in ended(run, "empty")]
+    signs = [sign for run in runs if run.looped for sign in ended(run, "empty")]
     yield from finding(
         runs,
         signs,

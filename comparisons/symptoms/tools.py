@@ -104,7 +104,8 @@ def mistaken(first: Called, then: Called) -> bool:
     nothing = first.status == "not_allowed" or (first.status == "ok" and empty(first))
     same = first.arguments == then.arguments and first.arguments not in ("", "{}", "null")
     again = (same or first.values == then.values != []) and first.tool != then.tool
-    return nothing and again and then.status == "ok" and not empty(then) and first.loop is not None
+    told = then.status == "ok" and not then.partial
+    return nothing and again and told and not empty(then) and first.loop is not None
 
 
 def passed_on(run: Conduct, call: Called) -> bool:

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,7 +17,7 @@ from loopworth.cli.store import Place, filed, found_run
 from loopworth.cli.terminal import complain, output, shown, write_json
 from loopworth.runs.events import Spoke
 from loopworth.runs.outcome import Outcome
-from loopworth.runs.recording import Recording
+from loopworth.runs.recording import Recording, RecordingFault
 from loopworth.runs.shelf import Shelf
 from loopworth.workflows.faults import suggestion
 
@@ -46,7 +47,8 @@ def diagnose(
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
     from loopworth.comparisons.diagnosis import found, subjects, tells
 
-    source = once(filed(id)) if id.endswith(".jsonl") else kept(Shelf(store), id)
+    log = logged(Path(id)) if id.endswith(".jsonl") else None
+    source = log or (once(filed(id)) if id.endswith(".jsonl") else kept(Shelf(store), id))
     names = Counter[str]()
     runs = subjects(of_arm(filter(tells, source), arm, names))
     if arm is not None and arm not in names:
@@ -59,11 +61,25 @@ def diagnose(
     if as_json:
         write_json({"arms": [document(name, some, findings[name]) for name, some in runs.items()], "left_out": apart})
         return
+    show = "`loopworth runs show " + (f"{shlex.quote(id)} " if id.endswith(".jsonl") else "") + "{}`"
     for name, some in runs.items():
-        for line in told(name, some, findings[name], f"{shlex.quote(id)} " if id.endswith(".jsonl") else ""):
+        for line in told(name, some, findings[name], "{}" if log else show):
             output().print(line, soft_wrap=True)
     if apart:
         complain(f"{apart} of {there} runs did not end, or ended for nothing of theirs, and were left out")
+
+
+def logged(path: Path) -> tuple[Recording, ...] | None:
+    """The runs of a log that another tool wrote; None where the file is none."""
+    # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
+    from loopworth.comparisons.logged import made_elsewhere
+
+    try:
+        return made_elsewhere(path)
+    except RecordingFault as fault:
+        raise UserFault(str(fault)) from None
+    except OSError:  # it is told where recordings are read
+        return None
 
 
 def once(recordings: Iterable[Recording]) -> list[Recording]:
@@ -114,22 +130,22 @@ def document(name: str, runs: list[Conduct], findings: list[Finding]) -> dict[st
     }
 
 
-def told(name: str, runs: list[Conduct], findings: list[Finding], file: str = "") -> Iterator[Text]:
-    """An arm, and what was found in its runs, which stand in the store or in a `file`."""
+def told(name: str, runs: list[Conduct], findings: list[Finding], show: str) -> Iterator[Text]:
+    """An arm, and what was found in its runs; `show` says how one is read."""
     exits = ", ".join(f"{n} {exit}" for exit, n in Counter(run.exit for run in runs).most_common())
     scored = [run.right for run in runs if run.right is not None]
     right = f"; {sum(scored)} of {len(scored)} right" if scored else ""
     yield shown(f"{name}: {len(runs)} run{'s' * (len(runs) != 1)} ({exits}{right})", "bold", lines=False)
     if not findings:
         wrong = next((run.id for run in runs if run.right is False or run.exit != "success"), None)
-        read = f"; one to read: `loopworth runs show {file}{wrong}`" if wrong else ""
+        read = f"; one to read: {show.format(wrong)}" if wrong else ""
         yield shown(f"  no rule found anything{read}\n", "dim")
     for one in findings:
-        yield from in_words(one)
+        yield from in_words(one, any(run.foreign for run in runs))
 
 
-def in_words(finding: Finding) -> Iterator[Text]:
-    """The part, what was seen and where, and what to try."""
+def in_words(finding: Finding, foreign: bool) -> Iterator[Text]:
+    """The part, what was seen and where, and what to try; in a `foreign` program by its own means."""
     line = shown(f"  {finding.part}", "yellow", lines=False)
     yield line.append_text(shown(f"  {finding.what} ({finding.runs} of {finding.of} runs)", lines=False))
     for sign in first(finding):
@@ -137,7 +153,7 @@ def in_words(finding: Finding) -> Iterator[Text]:
     if finding.runs > MOST_SIGNS:
         more = finding.runs - MOST_SIGNS
         yield shown(f"      and {more} more run{'s' * (more > 1)}: --json lists them", "dim")
-    after = "   # after what stands there" if finding.adds else ""
+    after = "   # after what stands there" if finding.adds else "   # by the program's own means" if foreign else ""
     yield Text("    try ").append_text(shown(finding.change, "bold", lines=False)).append(after, "dim")
     yield shown(f"    why {finding.why}\n")
 
