@@ -9,7 +9,10 @@ from loopworth.comparisons.schedule import Planned
 
 
 class Gate:
-    """What the holder leaves to be gained. Until it is passed, a dearer arm runs on the holder's failures alone."""
+    """What the holder leaves to be gained. Until it is passed, a dearer arm runs on the holder's failures alone.
+
+    A task without an outcome, when nothing of it is to be made again, may have been gained.
+    """
 
     def __init__(self, tasks: Iterable[str], most: int) -> None:
         self.most, self.unseen = most, set(tasks)
@@ -45,7 +48,7 @@ class Gate:
 
     @property
     def missing(self) -> int:
-        """Tasks without an outcome, which may have been gained."""
+        """Tasks without an outcome."""
         return len(self.unknown) + self.tried - self.gained - self.lost
 
     @property
@@ -59,8 +62,8 @@ class Gate:
         return self.gained > self.most or (not self.unseen and self.tried == len(self.failed) and not self.shut)
 
     def due(self, arm: str, started: Collection[Planned]) -> Planned | None:
-        """The next failure to run; none while there may be too few of them."""
+        """The next failure to run; none while there may turn out to be too few of them."""
         while self.queue and Planned(arm, self.queue[0], 0) in started:
             self.queue.popleft()
-        few = len(self.failed) <= self.most
+        few = bool(self.unseen) and len(self.failed) <= self.most
         return Planned(arm, self.queue[0], 0) if self.queue and not few else None

@@ -90,16 +90,21 @@ class Stopping:
         if (0 not in runs) if once else len(runs) < self.comparison.repeats:
             return
         found = self.measures[arm, task] = measure([runs[0]] if once else list(runs.values()))
+        if found.final:
+            self.tell_gates(arm, task, found.right)
+
+    def tell_gates(self, arm: str, task: str, right: float | None) -> None:
+        """What an arm came to on a task, once nothing of it is to be made again."""
         for name, gate in self.gates.items():
             if arm == self.names[0]:
-                gate.holder(task, found.right)
+                gate.holder(task, right)
             elif arm == name:
-                gate.arm(task, found.right)
+                gate.arm(task, right)
 
-    def read_on(self, reading: Reading, over: bool = False) -> None:
-        """Read the units that both arms have met, in order. `over`: what is missing will not be made any more."""
+    def read_on(self, reading: Reading) -> None:
+        """Read the units that both arms have met, in order."""
         while not self.settled(reading):
-            if reading.place in self.ends and reading.closed < reading.place and not self.close(reading, over):
+            if reading.place in self.ends and reading.closed < reading.place and not self.close(reading):
                 return
             if reading.place == len(self.units):
                 return
@@ -133,10 +138,10 @@ class Stopping:
         costs = [more for _, more in pairs if more is not None]
         reading.course.read(fmean(x for x, _ in pairs), fmean(costs) if len(costs) == len(pairs) else None)
 
-    def close(self, reading: Reading, over: bool) -> bool:
+    def close(self, reading: Reading) -> bool:
         """The end of a stage: the units that an endpoint broke, and after the first stage the look."""
         late = [one for place in reading.late for two in self.both(reading, place) or () for one in two]
-        if not over and not all(one.final for one in late):
+        if not all(one.final for one in late):
             return False
         while reading.late and not self.settled(reading):
             self.read(reading, reading.late.pop(0))
@@ -150,6 +155,8 @@ class Stopping:
         """What an endpoint failed is not made again before the comparison goes on. Whether any of it was missing."""
         lost = {key: one for key, one in self.measures.items() if not one.final}
         self.measures |= {key: msgspec.structs.replace(one, final=True) for key, one in lost.items()}
+        for (arm, task), one in lost.items():
+            self.tell_gates(arm, task, one.right)
         for reading in self.walk if lost else ():
             self.read_on(reading)
         self.walk = self.walked()
@@ -251,8 +258,9 @@ class Stopping:
 
     def verdict(self) -> Verdict:
         """The verdict on what was run; nothing more will be."""
+        self.give_up()
         for reading in list(self.readings.values()):
-            self.read_on(reading, over=True)
+            self.read_on(reading)
         self.walk = self.walked()
         return decide(self.measured(), self.rule, match=self.match)
 
@@ -291,7 +299,6 @@ class Stopping:
     def match(self, arm: Measured, holder: Measured) -> Match:
         """Two arms on the tasks that count between them."""
         reading = self.reading(arm.arm, holder.arm)
-        self.read_on(reading, over=True)
         if self.shut(reading):
             return arm, holder, self.shut_gate(reading)
         tasks = self.counted(reading)

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -279,3 +280,55 @@ def test_deciding_after_each_of_ten_thousand_pairs_is_quick() -> None:
         n += 1
     assert n > 10_000
     assert (time.process_time() - began) / 10_000 < 1e-3
+
+
+def breaking(
+    first: Callable[[int], bool], second: Callable[[int], bool], bad: set[int], times: int = 2, **changes: Any
+) -> Result:
+    """A pipeline whose endpoint is down for some of 100 questions, so many times for each, and a dear agent."""
+    asked = Counter[str]()
+
+    def said(question: str, n: int) -> Any:
+        asked[question] += 1
+        if int(question) in bad and asked[question] <= times:
+            return down()
+        return reply(question if first(int(question)) else "no")
+
+    arms = [dataclasses.replace(arm("pipeline", Asks(HERE.key), HERE), estimate=FREE), scripted("agent", second, DEAR)]
+    given = comparison(arms, 100, **{"stop_early": True, "seed": 3} | changes)
+    return compared(given, {"vllm/here": Endpoint(said)})
+
+
+def test_a_dear_arm_is_run_where_runs_of_the_holder_stay_broken() -> None:
+    """Two failures may be too few, but two broken runs may be failures too: the agent runs on the failures, which it
+    gets, and then on every task; the broken pairs are left out and shown, and cost no verdict."""
+    result = breaking(lambda q: q > 2, always, {50, 60})
+    assert made(result) == {"pipeline": 100, "agent": 100}
+    assert result.verdict is not None
+    one = result.verdict.arms[0]
+    assert (one.token, one.n, one.b, one.left_out) == ("suffices", 98, 2, 2)
+
+
+def test_a_dear_arm_is_run_no_more_once_what_stays_broken_could_not_make_up_for_what_it_lost() -> None:
+    """What is broken counts as gained, and with the failure that is left that is too little: the gate shuts."""
+    result = breaking(lambda q: q > 2, lambda q: q > 2, {50, 60})
+    assert made(result) == {"pipeline": 100, "agent": 1}
+    assert result.verdict is not None
+    assert (result.verdict.token, result.verdict.arms[0].left_out) == ("suffices", 2)
+
+
+def test_more_than_two_in_a_hundred_that_stay_broken_leave_no_verdict_though_all_is_run() -> None:
+    """As in a comparison that does not stop early."""
+    for early in (True, False):
+        result = breaking(lambda q: q > 2, always, {50, 60, 70}, stop_early=early)
+        assert Counter(trial.arm for trial in result.final) == {"pipeline": 100, "agent": 100}
+        assert result.verdict is not None
+        assert (result.verdict.token, result.verdict.arms[0].left_out) == ("undecided", 3)
+
+
+def test_a_gate_waits_for_the_reruns_of_the_holder() -> None:
+    """Five runs that break once are no failures: made again they leave nothing to be gained, and no run is needed."""
+    result = breaking(always, always, {10, 20, 30, 40, 50}, times=1)
+    assert made(result) == {"pipeline": 100, "agent": 0}
+    assert result.verdict is not None
+    assert (result.verdict.token, result.verdict.arms[0].left_out) == ("suffices", 0)
