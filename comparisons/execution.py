@@ -24,7 +24,7 @@ from loopworth.comparisons.repeats import Alike, missing
 from loopworth.comparisons.result import Result, believed, label_runs, settled
 from loopworth.comparisons.ruling import PLACE, UNREACHED
 from loopworth.comparisons.schedule import Planned, plan
-from loopworth.comparisons.stopping import Stopping
+from loopworth.comparisons.stopping import Stopping, whole
 from loopworth.comparisons.trial import Trial, tried
 from loopworth.models import open_model
 from loopworth.runs.outcome import Outcome
@@ -85,7 +85,8 @@ class Execution:
             self.take(trial)
 
     def result(self, interrupted: bool) -> Result:
-        """What the arms came to, with the verdict if all of them were run."""
+        """What the arms came to, with the verdict if all of them were run, whatever ended it then."""
+        stopped = self.stopped and not whole(self.comparison, self.order, self.trials)
         result = Result(
             comparison=self.comparison,
             order=self.order,
@@ -94,7 +95,7 @@ class Execution:
             seconds=self.maker.elapsed(),
             prepared=self.maker.endpoints.prepared,
             interrupted=interrupted,
-            stopped=self.stopped,
+            stopped=self.stopped if stopped else "",
             endpoint_failed=self.endpoint_failed,
             id=self.keeper.id,
             made=sum(trial.arm in self.arms for trial in self.keeper.made),

@@ -16,12 +16,11 @@ from loopworth.comparisons.basis import environment_of, with_given
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.control_phase import Phase, carried, wanted
 from loopworth.comparisons.kept_trial import due_of
-from loopworth.comparisons.repeats import missing
 from loopworth.comparisons.result import Result, believed, label_runs, settled
 from loopworth.comparisons.ruling import asked_of, part_of_judge, ruling_in, was_judged, without_judge
 from loopworth.comparisons.schedule import Planned, plan
 from loopworth.comparisons.sentences import counted
-from loopworth.comparisons.stopping import Stopping
+from loopworth.comparisons.stopping import Stopping, whole
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trial import Left, Trial, left_by, scored, tried
 from loopworth.models import ModelSpec, prices
@@ -80,7 +79,7 @@ def folded(again: Again, before: Kept) -> Result:
     if stopping is not None:
         for trial in trials:
             stopping.take(trial)
-    over = before.state == "done" or (stopping.over if stopping is not None else not missing(comparison, order, trials))
+    over = before.state == "done" or whole(comparison, order, trials)
     result = Result(
         comparison=comparison,
         order=order,

@@ -19,7 +19,7 @@ from loopworth.comparisons.evidence import Evidence
 from loopworth.comparisons.failures_gate import Gate
 from loopworth.comparisons.pair_reading import Measure, Reading, measure
 from loopworth.comparisons.power import gain_gate
-from loopworth.comparisons.repeats import Alike
+from loopworth.comparisons.repeats import Alike, missing
 from loopworth.comparisons.result import Result, Spared, known_costs, measured
 from loopworth.comparisons.schedule import Planned, rotated, units
 from loopworth.comparisons.sequential import GATE, Course, Running, Shut, split
@@ -331,6 +331,20 @@ class Stopping:
             left_out=gate.missing,
             most=gate.most,
         )
+
+
+def whole(comparison: Comparison, order: Iterable[Planned], trials: Iterable[Trial]) -> bool:
+    """Whether nothing that was planned for the arms is left to be made, so that there is a verdict, also where an
+    endpoint failed or a budget is spent: what was cut short and what an endpoint failed is to be made once more."""
+    made = [trial for trial in trials if trial.exit != "cancelled"]
+    if not comparison.early:
+        return not missing(comparison, order, made)
+    stopping, last = Stopping(comparison), {trial.planned: trial for trial in sorted(made, key=lambda one: one.attempt)}
+    for trial in made:
+        stopping.take(trial)
+    if not any(trial.owed for trial in last.values()):
+        stopping.give_up()
+    return stopping.over
 
 
 def only(one: Measured, tasks: Iterable[str]) -> Measured:

@@ -79,6 +79,11 @@ class Trial(Value, frozen=True):
         return self.right is None and self.remark.startswith(UNREACHED)
 
     @property
+    def owed(self) -> bool:
+        """Whether an endpoint failed it, so that it is to be made once more."""
+        return self.exit == "provider_error" and not self.attempt
+
+    @property
     def spent(self) -> Usage:
         """What the run used, and its judge."""
         return self.usage + self.judging if self.judge_calls else self.usage

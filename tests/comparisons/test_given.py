@@ -477,3 +477,67 @@ def test_the_code_of_tools_in_sub_workflows_is_part_of_it_too(tmp_path: pathlib.
     (tmp_path / "deep.py").write_text(CODE + "# changed\n")
     sys.modules.pop("deep", None)
     assert changed(before, load(path)) == ["deep.py"]
+
+
+class Down:
+    """A model whose endpoint answers so many questions, and then none, one at a time, each after so many turns of the
+    event loop."""
+
+    concurrency = 1
+
+    def __init__(self, answers: int, turns: int = 100) -> None:
+        self.left, self.turns, self.endpoint = answers, turns, f"after {turns} turns"
+
+    async def reply(self, request: Request, seconds: float | None) -> Reply:
+        for _ in range(self.turns):
+            await asyncio.sleep(0)
+        self.left -= 1
+        if self.left < 0:
+            raise ConnectionError("no route")
+        return await Priced().reply(request, seconds)
+
+
+def by_arm(path: pathlib.Path, **models: Any) -> dict[str, Any]:
+    """The models of the arms, by their keys."""
+    return {key: models[arm.name] for arm in load(path).arms for key in arm.workflow.models}
+
+
+@pytest.mark.parametrize("more", ["", "stop_early: true\n"])
+@pytest.mark.parametrize("answers", [0, 1])
+@pytest.mark.parametrize("n", [2, 3, 5, 6])
+def test_a_report_says_what_the_comparison_said_where_an_endpoint_is_down(
+    tmp_path: pathlib.Path, n: int, answers: int, more: str
+) -> None:
+    """There is a verdict where nothing planned is left to be made, the reruns neither; wherever it failed last."""
+    path = written(tmp_path, COMPARISON + more, n=n)
+    with contextlib.closing(loopworth.Store(tmp_path / "runs.db")) as store:
+        first = compared(path, models=by_arm(path, warm=Priced(), cold=Down(answers)), store=store)
+        told = everywhere(path, store, first.id)
+    owed = [trial for trial in first.final if trial.owed]
+    assert bool(owed) == bool(first.stopped) == (first.verdict is None)
+    for who, result in told.items():
+        assert (who, result.verdict, bool(result.stopped)) == (who, first.verdict, bool(first.stopped))
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_a_report_says_what_the_comparison_said_where_the_judge_is_down(tmp_path: pathlib.Path, n: int) -> None:
+    """Runs that were made are made, whether they could be judged or not."""
+    path = written(tmp_path, COMPARISON.replace("score: equals", "score: {judge: {model: openai/judge}}"), n=n)
+    models = {"ollama/m": shouts, "openai/judge": Down(0)}
+    with contextlib.closing(loopworth.Store(tmp_path / "runs.db")) as store:
+        first = compared(path, models=models, store=store)
+        before = store.shelf().run(first.id)
+        told = retelling.told(store.shelf(), before)[0]
+    assert (told.verdict, bool(told.stopped)) == (first.verdict, bool(first.stopped))
+    assert before.state == "unfinished"
+
+
+def test_a_report_gives_no_verdict_where_reruns_were_cut_short(tmp_path: pathlib.Path) -> None:
+    """By a budget, say: what an endpoint failed is made once more before there is one."""
+    path = written(tmp_path, COMPARISON + "budget: {tokens: 30}\n")
+    models = by_arm(path, warm=Down(3, turns=200), cold=Down(0, turns=0))
+    with contextlib.closing(loopworth.Store(tmp_path / "runs.db")) as store:
+        first = compared(path, models=models, store=store)
+        told = everywhere(path, store, first.id)
+    assert (len(first.trials), first.verdict) == (6, None)
+    assert {result.verdict for result in told.values()} == {None}
