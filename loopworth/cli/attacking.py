@@ -16,7 +16,7 @@ from loopworth.cli.terminal import AsJson, complain, notices, output, shown, wri
 from loopworth.workflows.faults import suggestion
 
 if TYPE_CHECKING:
-    from loopworth.workflows.attack import Came
+    from loopworth.workflows.attacks.attack import Came
     from loopworth.workflows.types import Type
 
 WORDS = {True: "held", False: "NOT HELD", None: "does not apply"}
@@ -49,7 +49,7 @@ def attack(
     """Attack every gate of a workflow, and say what held. Every tool is a fake and the model a script: nothing real is
     called. Ends with 1 where a gate did not hold, and with 2 where no attack could show whether one does."""
     # Imported here: no other command loads the suite.
-    from loopworth.workflows.attack import ATTACKS, Ungated, attacked
+    from loopworth.workflows.attacks.attack import ATTACKS, Ungated, attacked
     from loopworth.workflows.load import load_workflow
     from loopworth.workflows.spec import input_type
 

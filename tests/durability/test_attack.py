@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 
 from loopworth.runs.shelf import Shelf
-from loopworth.workflows.attack import ATTACKS, attacked
+from loopworth.workflows.attacks.attack import ATTACKS, attacked
 
 WORKFLOW = """
 workflow: pays

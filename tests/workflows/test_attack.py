@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from loopworth.runs import approvals, effects
+from loopworth.runs import approvals, decision, effects
 from loopworth.runs.decision import Decision, decision_of, no_decision
 from loopworth.runs.effects import Effects
 from loopworth.runs.journal import Record, body
@@ -19,7 +19,7 @@ from loopworth.runs.store import Store
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.invocation import Invocation
 from loopworth.tools.tool import Accepted
-from loopworth.workflows.attack import ATTACKS, Came, attacked
+from loopworth.workflows.attacks.attack import ATTACKS, Came, attacked
 
 TOOLS = '''
 import datetime
@@ -287,12 +287,14 @@ def unoffered(question: Any, said: Any) -> str:
 
 def ask_trusted(patch: pytest.MonkeyPatch) -> None:
     """What an `ask` returns is taken as it is."""
-    patch.setattr(effects, "no_decision", lambda question, said: "")
+    for module in (effects, decision):
+        patch.setattr(module, "no_decision", lambda question, said: "")
 
 
 def unoffered_taken(patch: pytest.MonkeyPatch) -> None:
     """Of a decision nobody looks whether it is offered, neither live nor in the journal."""
-    patch.setattr(effects, "no_decision", unoffered)
+    for module in (effects, decision):
+        patch.setattr(module, "no_decision", unoffered)
 
 
 def unoffered_recorded(patch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopworth.workflows.patterns import matching
+from loopworth.workflows.attacks.patterns import matching
 
 PATTERNS = [
     r"ORD-\d{4}",

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from loopworth.workflows.samples import values
+from loopworth.workflows.attacks.samples import values
 
 SCHEMAS: list[dict[str, Any]] = [
     {"type": "string", "minLength": 3, "maxLength": 5},

@@ -37,9 +37,9 @@ from loopworth.tools.tool import Accepted, Tool
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows import durable, verbs
 from loopworth.workflows.activation import activate
+from loopworth.workflows.attacks.target import Target, targets
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.contract import Contract
-from loopworth.workflows.target import Target, targets
 from loopworth.workflows.types import parse_type
 
 MODEL = "attacker"
@@ -228,7 +228,7 @@ class Run:
             **{"file": stage.target.file, "number": stage.number, "place": stage.place, "run": self.id},
             **{"turns": self.turns, "calls": {stage.tool.name: stage.calls}},
         }
-        command = [sys.executable, "-c", "from loopworth.workflows.stage import other; other()"]
+        command = [sys.executable, "-c", "from loopworth.workflows.attacks.stage import other; other()"]
         done = subprocess.run(command, input=json.dumps(said), capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"the other process ended with {done.returncode}: {done.stderr.strip()[-400:]}")

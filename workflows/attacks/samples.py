@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Any
 
-from loopworth.workflows.patterns import matching
+from loopworth.workflows.attacks.patterns import matching
 
 TEXTS = (
     *("a", "Ann", "b7", "2026-11-30", "2026-11-30T12:00:00Z", "12:00:00", "P1D", "ann@example.com"),

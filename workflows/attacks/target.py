@@ -19,10 +19,10 @@ from loopworth.tools.gate import question
 from loopworth.tools.tool import Tool
 from loopworth.workflows import compile as building
 from loopworth.workflows import reach, spec
+from loopworth.workflows.attacks.patterns import matching
+from loopworth.workflows.attacks.samples import objects, values
 from loopworth.workflows.catalogue import tool as catalogued
 from loopworth.workflows.load import load_workflow
-from loopworth.workflows.patterns import matching
-from loopworth.workflows.samples import objects, values
 from loopworth.workflows.types import Type
 from loopworth.workflows.workflow_tool import workflow_tool
 
