@@ -12,6 +12,7 @@ from loopworth.runs.spelling import nearest
 from loopworth.tools.arguments import ArgumentFault
 from loopworth.tools.fault import ToolFault
 from loopworth.tools.names import brief, listed
+from loopworth.tools.pattern import allowing, is_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Pattern:
     pattern: re.Pattern[str]
 
     def holds(self, value: Any) -> bool:
-        return self.pattern.fullmatch(value if isinstance(value, str) else quoted(value)) is not None
+        return is_whole(self.pattern, value if isinstance(value, str) else quoted(value))
 
     def words(self) -> str:
         return f"a value that the pattern {self.pattern.pattern} matches as a whole"
@@ -70,8 +71,8 @@ class Allow:
 def rule(name: str, written: Any, schema: Mapping[str, Any]) -> Values | Pattern:
     if isinstance(written, Mapping) and set(written) == {"pattern"}:
         try:
-            return Pattern(re.compile(written["pattern"]))
-        except (re.error, TypeError) as error:
+            return Pattern(allowing(written["pattern"]))
+        except (ValueError, TypeError, AttributeError) as error:
             raise ToolFault(f"`allow` of {name!r} is not a pattern: {error}", key="allow", name=name) from None
     if not isinstance(written, list | tuple) or not written:
         hint = "write a list of values or {pattern: '…'}"

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from loopworth.tools.pattern import compiled, stands_in
+
 Schema: TypeAlias = Mapping[str, Any]
 NOTES = {"$schema", "$id", "$defs", "definitions", "title", "description", "default", "examples", "format", "$comment"}
 """Keywords that say something to a reader and refuse nothing."""
@@ -70,8 +72,8 @@ def fits(keyword: str, argument: Any) -> bool:
 
 def compiles(pattern: str) -> bool:
     try:
-        re.compile(pattern)
-    except re.error:
+        compiled(pattern)
+    except ValueError:
         return False
     return True
 
@@ -198,7 +200,7 @@ KEYWORDS: dict[str, Rule] = {
     "multipleOf": bound("be a multiple of", is_number, lambda v, n: v % n == 0),
     "minLength": bound("have a length of at least", text, lambda v, n: len(v) >= n),
     "maxLength": bound("have a length of at most", text, lambda v, n: len(v) <= n),
-    "pattern": bound("match", text, lambda v, pattern: re.search(pattern, v) is not None),
+    "pattern": bound("match", text, lambda v, pattern: stands_in(re.compile(pattern), v)),
     "minItems": bound("have a length of at least", array, lambda v, n: len(v) >= n),
     "maxItems": bound("have a length of at most", array, lambda v, n: len(v) <= n),
 }

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from loopworth.tools import allow
+from loopworth.tools.pattern import allowing
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.form import Spotted
 from loopworth.workflows.spec import AllowPattern, Gate, GateSpec, Tool
@@ -93,8 +95,8 @@ def within(below: list[Any] | AllowPattern, above: list[Any] | AllowPattern) -> 
     if isinstance(above, AllowPattern):
         return isinstance(below, AllowPattern) and below.pattern == above.pattern
     if isinstance(below, list):
-        return all(value in below for value in above)
+        return {*map(allow.key, above)} <= {*map(allow.key, below)}
     try:
-        return all(re.fullmatch(below.pattern, str(value)) is not None for value in above)
-    except re.error:
+        return all(map(allow.Pattern(allowing(below.pattern)).holds, above))
+    except ValueError:  # reported where it was read
         return True

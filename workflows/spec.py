@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, WithJsonSchema
 
+from loopworth.tools.pattern import allowing
 from loopworth.workflows.document import Document
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.form import Form, Kind, Later, Spoken, Unfit, Unset, Words
@@ -236,12 +237,12 @@ class AllowPattern(Form):
 
     title: ClassVar[str] = "in `allow`"
     pattern: Verbatim
-    """A regular expression that the whole argument must match."""
+    r"""A regular expression that the whole argument must match; `\d`, `\w`, `\s` and `(?i)` are those of ASCII."""
 
     def rules(self) -> Iterator[Fault]:
         try:
-            re.compile(self.pattern)
-        except (re.error, AttributeError, TypeError) as error:
+            allowing(self.pattern)
+        except (ValueError, AttributeError, TypeError) as error:
             if self.sound("pattern") and "pattern" in self.given:
                 yield self.at("pattern").fault(f"not a pattern: {error}")
 

@@ -187,6 +187,32 @@ def test_an_override_may_only_tighten_what_guards_a_tool(tmp_path, tools, said):
     assert [said in what for what in found] == ([True] if said else [])
 
 
+@pytest.mark.parametrize(
+    ("below", "above", "tighter"),
+    [
+        ("[1, 2]", "[2]", True),
+        ("[1]", "[1.0]", True),
+        ("[1]", "[true]", False),
+        ("[1]", "['1']", False),
+        ("{pattern: '[a-z]+'}", "[pay]", True),
+        ("{pattern: 'True|None'}", "[true, null]", False),
+        ("{pattern: 'true|null'}", "[true, null]", True),
+        ("{pattern: '[0-9]+'}", "[10]", True),
+        ("{pattern: '\\d+'}", "['\u0663']", False),
+        ("{pattern: '(a+)+b'}", f"[{'a' * 5000}]", False),
+    ],
+)
+def test_an_override_of_values_is_held_to_what_a_call_would_be(tmp_path, below, above, tighter):
+    """One is tighter where each value would have passed the list or the pattern below it."""
+    (tmp_path / "f.py").write_text("from typing import Any\ndef f(code: Any) -> str:\n    return code\n", "utf-8")
+    tools = f"[{{f: {{python: 'f:f', effect: read, allow: {{code: {below}}}}}}}, {{f: {{allow: {{code: {above}}}}}}}]"
+    text = f"workflow: a\nshape: pipeline\nsteps: [{{set: 1}}]\nanswer: 1\ntools: {tools}\n"
+    (tmp_path / "a.yaml").write_text(text, "utf-8")
+    assert [fault.what for fault in load(tmp_path / "a.yaml").faults if "tightened" in fault.what] == (
+        [] if tighter else ["`allow` of 'f' may only be tightened, and this allows more for 'code'"]
+    )
+
+
 @pytest.mark.parametrize(("text", "says"), [("99999999h", "at most 876000h"), ("0s", "more than 0")])
 def test_a_duration_is_one_that_a_calendar_can_add(text, says):
     """A question that expires has a date."""
