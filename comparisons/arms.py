@@ -25,7 +25,7 @@ from loopworth.workflows.overrides import loosened, stand_in
 from loopworth.workflows.python_name import load as load_python
 from loopworth.workflows.reach import reached
 from loopworth.workflows.spec import Tool, Workflow, input_type
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 from loopworth.workflows.variant import Difference
 
 

@@ -32,7 +32,8 @@ from loopworth.workflows.python_name import load as load_python
 from loopworth.workflows.reach import gated, reached, written
 from loopworth.workflows.scope import ANYTHING, Schema, Scope, condition
 from loopworth.workflows.spec import LATER, Loop, ModelForm, Workflow, input_type
-from loopworth.workflows.types import Type, TypeFault
+from loopworth.workflows.type_expression import TypeFault
+from loopworth.workflows.types import Type
 
 TAKES_A_TEXT = ("python", "not-python")
 """The scores that a text alone configures: what it names."""

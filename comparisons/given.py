@@ -32,7 +32,7 @@ from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.given import SHAPE
 from loopworth.workflows.origin import by_path, of
 from loopworth.workflows.python_name import code_of
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 
 Joined: TypeAlias = tuple[Comparison, Open, frozenset[str]]
 """A comparison, who opens its models, and the keys of those that are the program's own."""

@@ -31,8 +31,8 @@ from loopworth.runs.usage import Value
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.document import plain
+from loopworth.workflows.type_expression import parse_type
 from loopworth.workflows.typed_answer import ready, typed_answer
-from loopworth.workflows.types import parse_type
 
 RULING = parse_type({"reason": "str", "verdict": "Literal[pass, fail]"})
 LAST_LINE = re.compile(r"\W*VERDICT:\W*(pass|fail)\W*", re.IGNORECASE)

@@ -15,7 +15,7 @@ from loopworth.runs.usage import Value
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.given import SHAPE as EXECUTOR
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 
 
 class KeptArm(Value, frozen=True):

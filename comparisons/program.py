@@ -31,7 +31,8 @@ from loopworth.runs.usage import Usage
 from loopworth.tools.tool import Accepted, Tool
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows.compile import Compiled
-from loopworth.workflows.types import Type, parse_type
+from loopworth.workflows.type_expression import parse_type
+from loopworth.workflows.types import Type
 
 TIMEOUT = 300.0
 """Seconds that a run may take where the arm does not say."""

@@ -20,7 +20,7 @@ from loopworth.workflows.faults import Fault
 from loopworth.workflows.files import Files
 from loopworth.workflows.form import Form, Spotted
 from loopworth.workflows.reach import inner
-from loopworth.workflows.types import TypeFault
+from loopworth.workflows.type_expression import TypeFault
 
 FILLED = ("prompt", "instructions", "ask", "choose", "content", "with", "set", "answer", "for_each", "else")
 """The keys below which templates are filled in."""

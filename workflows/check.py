@@ -19,7 +19,7 @@ from loopworth.workflows.reach import inner, model_name, reaches, unpriced, usab
 from loopworth.workflows.reach import written as may_write
 from loopworth.workflows.scope import ANYTHING, Gap, Schema, Scope, condition, dotted, held, templates
 from loopworth.workflows.templates import lone
-from loopworth.workflows.types import TypeFault, parse_type
+from loopworth.workflows.type_expression import TypeFault, parse_type
 from loopworth.workflows.workflow_tool import workflow_tool
 
 RESERVED = frozenset(["item", "index", "last", "args", "answer", "calls", "observations"])

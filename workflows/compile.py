@@ -36,7 +36,8 @@ from loopworth.workflows.load import load_workflow
 from loopworth.workflows.opening import messages
 from loopworth.workflows.pipeline import AT_ONCE, Pipeline, Step
 from loopworth.workflows.templates import expression, template
-from loopworth.workflows.types import Type, parse_type
+from loopworth.workflows.type_expression import parse_type
+from loopworth.workflows.types import Type
 from loopworth.workflows.verbs import Names
 from loopworth.workflows.workflow_tool import workflow_tool
 

@@ -24,7 +24,7 @@ from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.files import Files
 from loopworth.workflows.python_name import code_of
 from loopworth.workflows.spec import Tool
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 
 Given: TypeAlias = Callable[..., Any] | Mapping[str, Any]
 """A function, or an entry as a catalogue has it, in which `python` may be a function."""

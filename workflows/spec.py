@@ -18,7 +18,8 @@ from loopworth.workflows.document import Document
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.form import Form, Kind, Later, Spoken, Unfit, Unset, Words
 from loopworth.workflows.literals import NAME, unset
-from loopworth.workflows.types import Type, parse_type
+from loopworth.workflows.type_expression import parse_type
+from loopworth.workflows.types import Type
 
 LONGEST = 876_000 * 3600.0
 """Seconds that a duration may have: a hundred years, which every clock and calendar can add."""

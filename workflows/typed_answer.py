@@ -15,7 +15,8 @@ from loopworth.runs.effects import Effects
 from loopworth.runs.message import Message, Reply, Request, assistant, json_of, unfenced, user
 from loopworth.runs.outcome import Stop
 from loopworth.runs.transcript import Transcript
-from loopworth.workflows.types import Type, is_model, parse_type, said
+from loopworth.workflows.type_expression import parse_type
+from loopworth.workflows.types import Type, is_model, said
 
 REASKS = 1
 ANY_TEXT = "…"

@@ -18,7 +18,8 @@ from loopworth.tools.tool import Accepted, Tool
 from loopworth.workflows import catalogue, spec
 from loopworth.workflows.document import plain
 from loopworth.workflows.faults import Fault, WorkflowFault
-from loopworth.workflows.types import Type, parse_type
+from loopworth.workflows.type_expression import parse_type
+from loopworth.workflows.types import Type
 
 UNLIMITED = Limits()
 

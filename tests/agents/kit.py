@@ -12,7 +12,7 @@ from loopworth.runs.message import user
 from loopworth.runs.world import Live
 from loopworth.tools.python import python_tool
 from loopworth.tools.toolbox import Toolbox
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 
 DONE: list = []
 

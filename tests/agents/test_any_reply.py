@@ -30,7 +30,7 @@ from loopworth.runs.replay import Replayed
 from loopworth.runs.usage import Usage
 from loopworth.runs.world import Live
 from loopworth.tools.toolbox import Toolbox
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 from tests.agents.conversation import faults, refused
 from tests.agents.kit import TOOLS
 from tests.workflows.played import untimed

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from loopworth.agents.briefing import briefed, catalogue, words
 from loopworth.runs.message import system, user
 from loopworth.tools.python import python_tool
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 from tests.agents.kit import make
 
 

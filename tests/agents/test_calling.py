@@ -17,7 +17,7 @@ from loopworth.runs.outcome import Outcome, Stop
 from loopworth.runs.world import Live
 from loopworth.tools.python import python_tool
 from loopworth.tools.toolbox import Toolbox
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 from tests.agents.conversation import Heard, faults
 from tests.agents.kit import DONE, TOOLS, calls, make, results, run
 

@@ -9,7 +9,7 @@ from loopworth.agents.protocols import PROTOCOLS
 from loopworth.agents.submit import Answer, Unreadable
 from loopworth.runs.message import Reply, ToolCall, assistant
 from loopworth.runs.outcome import Stop
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 from tests.agents.kit import DONE, TOOLS, make, run
 
 INT = Text(list(TOOLS.values()), parse_type("int"), "submit")

@@ -6,7 +6,7 @@ from loopworth.agents.objects import Json
 from loopworth.agents.submit import Answer, Unreadable
 from loopworth.runs.message import Reply, ToolCall
 from loopworth.runs.outcome import Stop
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 from tests.agents.kit import TOOLS, make, run
 
 JSON = Json(list(TOOLS.values()), parse_type("int"), "text")

@@ -24,7 +24,7 @@ from loopworth.runs.world import Live
 from loopworth.tools.python import python_tool
 from loopworth.tools.tool import Tool
 from loopworth.tools.toolbox import Toolbox
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 from tests.agents.kit import make
 from tests.cases.wire import Played, play
 from tests.endpoint import Answer, FakeEndpoint, Received, called, said, wire

@@ -13,7 +13,7 @@ from loopworth.workflows import verbs
 from loopworth.workflows.contract import Contract
 from loopworth.workflows.fallback import Fallback
 from loopworth.workflows.templates import template
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 from tests.workflows.kit import run
 
 CASES = YAML(typ="safe").load(pathlib.Path(__file__).with_name("router.yaml"))["cases"]

@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 from loopworth.runs.message import assistant, user
 from loopworth.workflows import verbs
 from loopworth.workflows.templates import template
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 from tests.workflows.kit import CHAT, ask, pipeline, run, step
 
 CASES = YAML(typ="safe").load(pathlib.Path(__file__).with_name("template.yaml"))["cases"]

@@ -22,7 +22,7 @@ from loopworth.runs.outcome import Outcome, Stop
 from loopworth.runs.usage import Usage
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows.compile import Compiled
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 
 
 class Asks:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from loopworth.comparisons import cells
 from loopworth.comparisons.tasks import Task, read
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 
 TYPE = parse_type(
     {

@@ -24,7 +24,7 @@ from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects
 from loopworth.runs.outcome import Outcome, Stop
 from loopworth.workflows import typed_answer
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 from tests.comparisons.contenders import (
     Asks,
     Endpoint,

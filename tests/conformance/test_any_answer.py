@@ -22,7 +22,7 @@ from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.world import Live
 from loopworth.tools.toolbox import Toolbox
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 from tests.agents.kit import make
 from tests.conformance.play import TOOLS, answer
 from tests.conformance.rules import faults

@@ -40,7 +40,7 @@ from loopworth.tools.gate import Gate
 from loopworth.tools.http import by
 from loopworth.tools.python import python_tool
 from loopworth.tools.toolbox import Toolbox
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 from tests.endpoint import Answer, FakeEndpoint
 from tests.tools.web import OPEN, Web
 

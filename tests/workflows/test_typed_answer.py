@@ -7,7 +7,7 @@ from loopworth.runs.events import ModelCalled
 from loopworth.runs.message import user
 from loopworth.runs.usage import Usage
 from loopworth.workflows import verbs
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 from tests.workflows.kit import ask, pipeline, run, step
 
 FIELDS = parse_type({"codes": "list[str]", "field": "Literal[budget, staff]"})

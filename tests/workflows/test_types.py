@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from loopworth.workflows.types import TypeFault, parse_type
+from loopworth.workflows.type_expression import TypeFault, parse_type
 
 
 class Written(float):

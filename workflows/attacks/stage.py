@@ -40,7 +40,7 @@ from loopworth.workflows.activation import activate
 from loopworth.workflows.attacks.target import Target, targets
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.contract import Contract
-from loopworth.workflows.types import parse_type
+from loopworth.workflows.type_expression import parse_type
 
 MODEL = "attacker"
 UNLIMITED = Limits()
