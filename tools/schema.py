@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, SecretBytes, SecretStr, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -78,6 +78,9 @@ def checked(function: Callable[..., Any], taken: Parameter, description: str | N
         what = f"argument {taken.name!r} of {title(function)} has no type hint"
         raise ToolFault(what, f"write {taken.name}: str, or bind it under `with:`", name=taken.name)
     hint, default, said = taken.hint, taken.default, {}
+    if (part := next(unseen(hint), None)) is not None:
+        what = f"argument {taken.name!r} of {title(function)} holds {part}, which no gate and no allow-list would see"
+        raise ToolFault(what, "use a plain field, or bind the argument under `with:`", name=taken.name)
     if (own := annotation(hint)) is not None:
         description = own
     if isinstance(default, FieldInfo):
@@ -88,6 +91,22 @@ def checked(function: Callable[..., Any], taken: Parameter, description: str | N
     if description:
         said["description"] = description
     return hint, Field(alias=taken.name, **said)
+
+
+def unseen(hint: Any, above: frozenset[Any] = frozenset()) -> Iterator[str]:
+    """What a function would get of a value and the canonical arguments do not tell: secrets, and fields left out."""
+    for part in get_args(hint):
+        yield from unseen(part, above)
+    if isinstance(hint, FieldInfo) and hint.exclude:
+        yield "a value with `exclude`"
+    if not isinstance(hint, type) or hint in above:
+        return
+    if issubclass(hint, SecretStr | SecretBytes):
+        yield f"a {hint.__name__}"
+    for name, field in hint.model_fields.items() if issubclass(hint, BaseModel) else ():
+        if field.exclude:
+            yield f"the field {name!r} with `exclude`"
+        yield from unseen(field.annotation, above | {hint})
 
 
 def annotation(hint: Any) -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SecretBytes, SecretStr
 from typing_extensions import TypedDict
 
 from loopworth.tools.arguments import ArgumentFault
@@ -299,6 +299,43 @@ def test_a_function_that_no_model_can_call_is_the_authors_fault(function, what, 
     assert what in fault.value.what
     assert instead in fault.value.instead
     assert fault.value.key == "python"
+
+
+class Node(BaseModel):
+    label: str
+    below: "list[Node]" = []
+
+
+class Login(BaseModel):
+    user: str
+    password: str = Field("", exclude=True)
+
+
+class Account(BaseModel):
+    logins: dict[str, list[Login | None]] = {}
+    tree: Node | None = None
+
+
+@pytest.mark.parametrize(
+    ("hint", "part"),
+    [
+        (SecretStr, "a SecretStr"),
+        (list[SecretBytes | None], "a SecretBytes"),
+        (Login, "the field 'password' with `exclude`"),
+        (Account, "the field 'password' with `exclude`"),
+        (Annotated[str, Field(exclude=True)], "a value with `exclude`"),
+    ],
+)
+def test_an_argument_that_its_gate_would_not_show_is_the_authors_fault(hint, part):
+    """A person decides, and an allow-list judges, what the canonical arguments tell, and nothing else is passed on."""
+    with pytest.raises(ToolFault) as fault:
+        tool(one(hint))
+    assert f"'value' of function() holds {part}, which no gate and no allow-list would see" in fault.value.what
+
+
+def test_a_model_that_holds_itself_is_an_argument_like_any_other():
+    """Where nothing in it is hidden."""
+    assert invoke(tool(one(Node)), {"value": {"label": "a", "below": [{"label": "b"}]}}).status == "ok"
 
 
 def test_the_one_wrong_hint_among_many_is_named():
