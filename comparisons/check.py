@@ -21,8 +21,7 @@ from loopworth.comparisons.tasks import RESERVED, Task, columns, lacking, table_
 from loopworth.models.spec import ModelSpec
 from loopworth.runs.recording import RecordingFault
 from loopworth.runs.spelling import nearest
-from loopworth.workflows import chat_model
-from loopworth.workflows.check import entry_faults
+from loopworth.workflows import chat_model, entries
 from loopworth.workflows.document import BROKEN
 from loopworth.workflows.faults import Fault, suggestion
 from loopworth.workflows.files import Files
@@ -255,7 +254,7 @@ class Checking:
             if name not in known and known:
                 yield tool.spot.fault(f"no arm has a tool {name!r}", suggestion(name, known, "tools"), key=True)
         if isinstance(comparison.tools, dict):
-            yield from entry_faults(comparison.tools, self.files)
+            yield from entries.faults(comparison.tools, self.files)
         yield from uncallable(self.workflows.values(), fakes, self.files)
         for name, workflow in self.workflows.items():
             left = sorted(written(workflow, self.files, fakes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from loopworth.workflows.check import Checking
+from loopworth.workflows.entries import Entries
 from loopworth.workflows.faults import Fault
 from loopworth.workflows.files import Files
 from loopworth.workflows.overrides import stand_in
@@ -23,7 +23,7 @@ def uncallable(workflows: Iterable[Workflow], fakes: Mapping[str, Tool], files: 
 
 
 def otherwise_called(name: str, real: Tool, fake: Tool, files: Files) -> Iterator[Fault]:
-    quiet, entry = Checking(files), stand_in(real, fake)  # an entry's own faults are reported where it stands
+    quiet, entry = Entries(files), stand_in(real, fake)  # an entry's own faults are reported where it stands
     tool, other = quiet.tool(name, real), quiet.tool(name, entry)
     if tool is None or other is None:
         return

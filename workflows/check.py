@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from loopworth.runs.spelling import nearest
-from loopworth.tools.tool import Tool
-from loopworth.workflows import chat_model, fitting, later, spec
+from loopworth.workflows import chat_model, fitting, later, loops, spec
 from loopworth.workflows.calls import forbidden, passed
-from loopworth.workflows.catalogue import built
 from loopworth.workflows.document import BROKEN
+from loopworth.workflows.entries import Entries
 from loopworth.workflows.faults import Fault, suggestion
 from loopworth.workflows.files import Files
 from loopworth.workflows.form import Form, Spotted
-from loopworth.workflows.reach import inner, model_name, reaches, unpriced, usable
-from loopworth.workflows.reach import written as may_write
+from loopworth.workflows.reach import reaches, unpriced, usable
 from loopworth.workflows.scope import ANYTHING, Gap, Schema, Scope, condition, dotted, held, templates
 from loopworth.workflows.templates import lone
 from loopworth.workflows.type_expression import TypeFault, parse_type
-from loopworth.workflows.workflow_tool import workflow_tool
 
 RESERVED = frozenset(["item", "index", "last", "args", "answer", "calls", "observations"])
 WORDS = frozenset(
@@ -31,13 +28,14 @@ TEXT: Schema = {"type": "string"}
 
 def faults(files: Files) -> list[Fault]:
     """What is wrong with the workflows and catalogues that were read, beyond what reading them showed."""
-    checking = Checking(files)
+    entries = Entries(files)
+    checking = Checking(files, entries)
     for catalogue in list(files.catalogues.values()):
-        checking.entries(catalogue.tools)
+        entries.judge(catalogue.tools)
         checking.found += later.faults(catalogue)
     for workflow in list(files.workflows.values()):
         checking.workflow(workflow)
-    return checking.found + list(unplaced(files))
+    return checking.found + entries.found + list(unplaced(files))
 
 
 def unplaced(files: Files) -> Iterator[Fault]:
@@ -51,21 +49,13 @@ def unplaced(files: Files) -> Iterator[Fault]:
             yield entry.spot.fault(what, f"did you mean {near!r}?" if near else effects)
 
 
-def entry_faults(tools: Mapping[str, spec.Tool], files: Files) -> list[Fault]:
-    """What is wrong with the entries of a catalogue that stands in another file."""
-    checking = Checking(files)
-    checking.entries(tools)
-    return checking.found + [fault for entry in tools.values() for fault in later.faults(entry)]
-
-
 @dataclass
 class Checking:
-    """One check of a set of files; tools are built once."""
+    """One check of a set of files."""
 
     files: Files
+    entries: Entries
     found: list[Fault] = field(default_factory=list)
-    tools: dict[int, Tool | None] = field(default_factory=dict)
-    judged: set[int] = field(default_factory=set)
 
     def add(self, *faults: Fault) -> None:
         self.found += faults
@@ -74,7 +64,7 @@ class Checking:
 
     def workflow(self, workflow: spec.Workflow) -> None:
         tools = self.files.tools(workflow)
-        self.entries(tools)
+        self.entries.judge(tools)
         self.found += later.faults(workflow)
         inputs = self.inputs(workflow)
         scope = Scope(inputs, reader="the workflow")
@@ -93,7 +83,7 @@ class Checking:
             case spec.Loop():
                 self.loop(workflow, tools, scope)
         if workflow.otherwise is not None:
-            self.body(workflow.otherwise, workflow, tools, scope.called("`otherwise`"), same_names=True)
+            self.body(workflow.otherwise, workflow, tools, scope.called("`otherwise`"), workflow.input)
 
     def inputs(self, workflow: spec.Workflow) -> dict[str, Schema]:
         schemas: dict[str, Schema] = {}
@@ -156,7 +146,7 @@ class Checking:
     def gate(self, gate: spec.GateSpec | None, entry: spec.Tool | None, name: str, scope: Scope) -> None:
         if not isinstance(gate, spec.Gate):
             return
-        tool = self.tool(name, entry) if entry is not None else None
+        tool = self.entries.tool(name, entry) if entry is not None else None
         here = scope.plus(args=tool.parameters if tool is not None else ANYTHING).called("the gate")
         self.found += condition(gate.if_, gate.at("if"), here)
         self.found += templates(gate.ask, gate.at("ask"), here)
@@ -170,40 +160,6 @@ class Checking:
         here = isinstance(form, spec.Body) and "model" in form.given
         if not here and "model" not in workflow.given:
             self.add(form.at(key).fault(f"`{key}` needs a model", "add `model: provider/name`", key=True))
-
-    # --- tools
-
-    def entries(self, tools: Mapping[str, spec.Tool]) -> None:
-        """What a catalogue's entries must have, each checked once."""
-        for name, entry in tools.items():
-            if id(entry) not in self.judged:
-                self.judged.add(id(entry))
-                self.found += sources(name, entry)
-                if entry.python is not None or entry.builtin is not None or entry.run is not None:
-                    self.tool(name, entry)
-
-    def tool(self, name: str, entry: spec.Tool) -> Tool | None:
-        if entry.python is None and entry.builtin is None and entry.run is None:
-            return None
-        if id(entry) not in self.tools:
-            self.tools[id(entry)], faults = built(name, entry) if entry.run is None else self.running(name, entry)
-            self.found += faults
-        return self.tools[id(entry)]
-
-    def running(self, name: str, entry: spec.Tool) -> tuple[Tool | None, list[Fault]]:
-        """A tool that runs a workflow: its inputs, and whether it says that it writes."""
-        if (part := inner(entry, self.files)) is None:
-            return None, []
-        faults = []
-        if entry.effect == "read" and (tools := sorted(may_write(part, self.files))):
-            what = f"{name!r} runs a workflow that may write ({', '.join(tools)}), and its `effect` is read"
-            faults.append(entry.at("effect").fault(what, "write `write` or `irreversible`"))
-        try:
-            takes = {**spec.input_type(part).schema, "required": []}
-            tool, more = workflow_tool(name, entry, part)
-        except TypeFault:
-            return None, faults
-        return tool, [*faults, *passed(entry, "run", entry.with_, takes, f"the workflow {entry.run!r}"), *more]
 
     # --- the shapes
 
@@ -261,9 +217,10 @@ class Checking:
         workflow: spec.Workflow,
         tools: Mapping[str, spec.Tool],
         scope: Scope,
-        same_names: bool = False,
+        passed_on: Collection[str] = (),
     ) -> Schema:
-        """One verb and its modifiers; the schema of its value. `same_names`: inputs are passed on by name."""
+        """One verb and its modifiers; the schema of its value. `passed_on` are inputs that what it runs is given by
+        name."""
         if body.repeat is not None:
             own = {body.id: ANYTHING} if isinstance(body, spec.Step) and body.id else {}
             scope = scope.plus(last=ANYTHING).gap("last", Gap(False, None))
@@ -284,7 +241,7 @@ class Checking:
                 self.found += condition(body.check, body.at("check"), scope)
                 self.found += templates(body.else_, body.at("else"), scope)
             case "run":
-                return self.run(body, workflow, scope, same_names)
+                return self.run(body, workflow, scope, passed_on)
         return ANYTHING
 
     def ask(self, body: spec.Body, workflow: spec.Workflow, scope: Scope) -> Schema:
@@ -312,13 +269,13 @@ class Checking:
             instead = suggestion(body.call, tools, "tools") if tools else "there are no tools here: add `tools:`"
             self.add(body.at("call").fault(f"there is no tool {body.call!r}", instead))
         name = body.call if body.call in tools else nearest(body.call, tools)
-        if name is not None and (tool := self.tool(name, tools[name])) is not None:
+        if name is not None and (tool := self.entries.tool(name, tools[name])) is not None:
             whose = f"the tool {name!r}"
             self.found += passed(body, "call", body.with_, tool.parameters, whose, bound=tools[name].with_)
             self.found += forbidden(body, tool, body.with_)
         return ANYTHING
 
-    def run(self, body: spec.Body, workflow: spec.Workflow, scope: Scope, same_names: bool) -> Schema:
+    def run(self, body: spec.Body, workflow: spec.Workflow, scope: Scope, passed_on: Collection[str]) -> Schema:
         self.found += templates(body.with_, body.at("with"), scope)
         try:
             part = self.files.workflow_at(body)
@@ -330,9 +287,8 @@ class Checking:
             schema = spec.input_type(part).schema
         except TypeFault:
             return ANYTHING
-        if same_names:
-            passed_on = {name for name in workflow.input if name not in body.with_}
-            schema = {**schema, "required": [name for name in schema.get("required", []) if name not in passed_on]}
+        given = {name for name in passed_on if name not in body.with_}
+        schema = {**schema, "required": [name for name in schema.get("required", []) if name not in given]}
         self.found += passed(body, "run", body.with_, schema, f"the workflow {body.run!r}")
         return self.quiet_type(part)
 
@@ -346,54 +302,13 @@ class Checking:
         for label, route in routes.items():
             here = scope.called(f"route {label!r}")
             self.found += condition(route.if_, route.at("if"), here)
-            self.body(route, workflow, tools, here, same_names=True)
+            self.body(route, workflow, tools, here, workflow.input)
 
     def loop(self, workflow: spec.Loop, tools: Mapping[str, spec.Tool], scope: Scope) -> None:
         if near := next((key for key in ("prompt", "shape") if key in workflow.given), None):
             self.needs_model(workflow, near, workflow)
         self.found += templates(workflow.prompt, workflow.at("prompt"), scope.called("`prompt`"))
-        self.used(workflow, tools)
-        self.bounded(workflow)
-        if isinstance(workflow, spec.GatedLoop) and workflow.sound("gate") and "gate" in workflow.given:
-            self.closed(workflow)
-        if workflow.protocol == "native" and (name := model_name(workflow)).startswith("local/"):
-            key = "protocol" if "protocol" in workflow.given else "model"
-            what = f"{name} has no native tool calls"
-            self.add(workflow.at(key).fault(what, "write `protocol: json`"))
-        if workflow.protocol == "native" and workflow.tool_choice == "required" and spec.finish(workflow) == "text":
-            key = "finish" if "finish" in workflow.given else "tool_choice"
-            what = "with `tool_choice: required` a text is never taken for the answer"
-            self.add(workflow.at(key).fault(what, "write `finish: submit`, or `tool_choice: required_first`"))
-
-    def closed(self, workflow: spec.GatedLoop) -> None:
-        if workflow.at("gate").value == {}:
-            what = "the gate of a gated_loop is empty"
-            self.add(workflow.at("gate").fault(what, "write `<tool>: required` in it", key=True))
-
-    def used(self, workflow: spec.Loop, tools: Mapping[str, spec.Tool]) -> None:
-        if isinstance(workflow, spec.OpenLoop):
-            if "use" in workflow.given:
-                what = "an open_loop has the whole catalogue, `use` is not for it"
-                self.add(workflow.at("use").fault(what, "leave it out, or write `shape: constrained_loop`", key=True))
-            return
-        names = workflow.use or []
-        if "use" in workflow.given and workflow.sound("use") and not names:
-            self.add(workflow.at("use").fault("`use` is empty", suggestion("", tools, "tools"), key=True))
-        for index, name in enumerate(names):
-            spot = workflow.at("use", index)
-            if name not in tools:
-                self.add(spot.fault(f"there is no tool {name!r}", suggestion(name, tools, "tools")))
-            elif name in names[:index]:
-                self.add(spot.fault(f"the tool {name!r} is named twice"))
-
-    def bounded(self, workflow: spec.Loop) -> None:
-        """A loop ends: it has `turns`, or is limited in time or tokens."""
-        budget = workflow.budget
-        if budget is None or "turns" not in budget.given:
-            form, key = (budget, "") if budget is not None else (workflow, "shape")
-            self.add(form.at(key).fault("a loop needs a limit of its turns", "write `budget: {turns: 10}`", key=True))
-        elif budget.turns == "none" and not budget.given & {"time", "tokens"}:
-            self.add(budget.at("turns").fault("`turns: none` needs `time` or `tokens`", "add `time: 60s`"))
+        self.found += loops.faults(workflow, tools)
 
 
 def priceless(workflow: spec.Workflow, files: Files, instead: str | None = None) -> Iterator[Fault]:
@@ -425,17 +340,6 @@ def named_only(written: Any) -> Schema:
     if not isinstance(written, dict) or set(written) == {"json_schema"}:
         return ANYTHING
     return {"type": "object", "properties": dict.fromkeys(written, ANYTHING), "additionalProperties": False}
-
-
-def sources(name: str, entry: spec.Tool) -> Iterator[Fault]:
-    """What every entry has: one implementation, and an effect."""
-    given = [key for key in spec.Tool.SOURCES if key in entry.given]
-    if not given and "." not in name:
-        yield entry.spot.fault(f"the tool {name!r} has no implementation", "write `python: module:function`", key=True)
-    for key in given[1:]:
-        yield entry.at(key).fault(f"the tool {name!r} has two implementations: {given[0]} and {key}", key=True)
-    if "effect" not in entry.given and "mcp" not in given:
-        yield entry.spot.fault(f"the tool {name!r} has no `effect`", "write read, write or irreversible", key=True)
 
 
 def after(scope: Scope, step: spec.Step, value: Schema) -> Scope:

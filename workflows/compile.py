@@ -96,11 +96,11 @@ def build(
     no price and a limit in dollars needs one."""
     if model and (found := [fault for one in reach.reached(workflow, files) for fault in priceless(one, files, model)]):
         raise WorkflowFault(found)
-    return Builder(files, os.environ if environ is None else environ, model).workflow(workflow)
+    return Compiler(files, os.environ if environ is None else environ, model).workflow(workflow)
 
 
 @dataclass
-class Builder:
+class Compiler:
     """Builds a workflow and all that run in it, each once. `models` and `code` fill up with what they ask and
     call."""
 

@@ -16,8 +16,8 @@ from loopworth.runs.outcome import Outcome
 from loopworth.tools import tool as tools
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows import catalogue, rules
+from loopworth.workflows import entries as catalogued
 from loopworth.workflows.builder import Builder
-from loopworth.workflows.check import entry_faults
 from loopworth.workflows.compile import Compiled
 from loopworth.workflows.document import Document, Mark, Spot
 from loopworth.workflows.faults import Fault, WorkflowFault
@@ -74,7 +74,7 @@ def document(name: str, values: dict[str, Any]) -> Document:
 def toolbox(tools: Mapping[str, Given]) -> Toolbox:
     """Given tools by themselves. Raises WorkflowFault."""
     made = entries(tools)
-    if faults := entry_faults(made, Files()):
+    if faults := catalogued.faults(made, Files()):
         raise WorkflowFault(faults)
     return Toolbox([gated(catalogue.tool(name, entry, os.environ), entry) for name, entry in made.items()])
 

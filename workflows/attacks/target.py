@@ -70,7 +70,7 @@ class Target:
 
 
 @dataclass
-class Staged(building.Builder):
+class Staged(building.Compiler):
     """Builds a workflow whose tools do nothing, and notes those that have gates. No secret is read."""
 
     gated: list[tuple[spec.Workflow, spec.Tool, Tool]] = field(default_factory=list)
