@@ -20,6 +20,7 @@ from loopworth.comparisons.tasks import Task
 from loopworth.runs.events import AnyEvent
 from loopworth.runs.kept import Kept
 from loopworth.runs.message import json_of
+from loopworth.runs.nesting import TOO_DEEP
 from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import Failed, Outcome
 from loopworth.runs.recording import Recording, RecordingFault, read
@@ -64,23 +65,30 @@ def made_elsewhere(path: Path) -> tuple[Recording, ...] | None:
     all of them are. Raises RecordingFault, OSError."""
     lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
     rows = [(k, text) for k, text in enumerate(lines, 1) if text.strip()]
-    first = decoded(rows[0][1]) if rows else None
-    if not isinstance(first, dict) or "loopworth" in first:
+    if not rows or recorded(rows[0][1]):
         return None
-    return tuple(foreign(path, k, decoded(text)) for k, text in rows)
+    return tuple(foreign(path, k, *decoded(text)) for k, text in rows)
 
 
-def decoded(text: bytes) -> Any:
-    """The JSON of a line; None where it is none."""
+def recorded(text: bytes) -> bool:
+    """Whether a line is in the form of `loopworth runs export`, or in none that is known here."""
+    row, why = decoded(text)
+    if isinstance(row, dict):
+        return "loopworth" in row
+    return TOO_DEEP not in why or text.startswith(b'{"loopworth"')
+
+
+def decoded(text: bytes) -> tuple[Any, str]:
+    """The JSON of a line; None where it is none, and why."""
     try:
-        return json_of(text.decode())
-    except ValueError:
-        return None
+        return json_of(text.decode()), ""
+    except ValueError as why:
+        return None, f": {why}"
 
 
-def foreign(path: Path, k: int, row: Any) -> Recording:
+def foreign(path: Path, k: int, row: Any, why: str) -> Recording:
     """A run that was made elsewhere. How long it took must be said: it is compared, and no default would be true."""
-    if fault := unfit(row):
+    if fault := unfit(row, why):
         raise RecordingFault(f"{path}:{k}: {fault}; a log is what `loopworth runs export` writes, or such lines: {ROW}")
     place = Told()
     try:
@@ -93,10 +101,12 @@ def foreign(path: Path, k: int, row: Any) -> Recording:
     return Recording(Kept(f"{path.name}:{k}", "trial", path.stem, str(path), "", **of), outcome=outcome)
 
 
-def unfit(row: Any) -> str:
-    """What is wrong with a row; "" where nothing is."""
-    if not isinstance(row, dict) or "loopworth" in row:
-        return "this line is a recording, and the first is not" if isinstance(row, dict) else "this is no JSON object"
+def unfit(row: Any, why: str) -> str:
+    """What is wrong with a row, which is none for the reason `why`; "" where nothing is."""
+    if not isinstance(row, dict):
+        return f"this is no JSON object{why}"
+    if "loopworth" in row:
+        return "this line is a recording, and the first is not"
     for name in ("task", "answer", "seconds"):
         if name not in row:
             return f"there is no `{name}`"

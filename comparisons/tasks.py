@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from loopworth.runs.message import json_of
 from loopworth.runs.spelling import nearest
 from loopworth.runs.usage import Value
 from loopworth.workflows.document import parse, spelled
@@ -219,15 +220,14 @@ def from_jsonl(text: str, file: str) -> Table:
             table.rows.append(Row(values, number, {name: (number, column_of(line, name)) for name in values}))
         except json.JSONDecodeError as error:
             table.faults.append(Fault(file, number, error.colno, f"is not JSON: {error.msg.lower()}", ONE_OBJECT))
-        except (ValueError, RecursionError) as error:
-            what = "is nested too deeply" if isinstance(error, RecursionError) else str(error)
-            table.faults.append(Fault(file, number, 1, what, ONE_OBJECT))
+        except ValueError as error:
+            table.faults.append(Fault(file, number, 1, str(error), ONE_OBJECT))
     return table
 
 
 def json_object(line: str) -> dict[str, Any]:
     """The object on a line; raises ValueError for anything else, and for what JSON does not have."""
-    value = json.loads(line, object_pairs_hook=once, parse_constant=no_constant)
+    value = json_of(line, object_pairs_hook=once, parse_constant=no_constant)
     if not isinstance(value, dict):
         raise ValueError("is JSON, but not an object")
     try:

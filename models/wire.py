@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from loopworth.runs.message import readable
+from loopworth.runs.nesting import nested
 
 DEEPEST = 200
 """Levels that a value may be nested."""
@@ -33,18 +34,9 @@ def decode(content: bytes) -> Any:
             value = mended(json.loads(content.decode("utf-8-sig", "replace")))
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
-    if content.count(b"[") + content.count(b"{") > DEEPEST and nested(value):
+    if content.count(b"[") + content.count(b"{") > DEEPEST and nested(value, DEEPEST):
         raise ValueError(TOO_DEEP)
     return value
-
-
-def nested(value: Any) -> bool:
-    """Whether a value is nested more deeply than `DEEPEST` levels."""
-    level = [value]
-    for _ in range(DEEPEST):
-        inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
-        level = [part for parts in inner for part in parts]
-    return bool(level)
 
 
 def mended(value: Any) -> Any:

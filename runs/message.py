@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any, TypeAlias
 
+from loopworth.runs.nesting import DEEPEST, TOO_DEEP, nested
 from loopworth.runs.usage import Hold, Usage, Value
 
 Message: TypeAlias = dict[str, Any]
@@ -72,13 +73,17 @@ def unfenced(text: str) -> str:
 
 
 def json_of(text: str, **how: Any) -> Any:
-    """The JSON value of a text that a model or a server wrote; `how` is what `json.loads` takes. Raises ValueError for
-    any text that is none, one that is nested too deeply to be read among them: to `json` alone that is a bug of ours.
+    """The JSON value of a text that somebody else wrote: a model, a server, a user; `how` is what `json.loads` takes.
+    Raises ValueError for any text that is none, and for one that is nested too deeply: to `json` alone that is a bug of
+    ours, or of what takes the value next.
     """
     try:
-        return json.loads(text, **how)
+        value = json.loads(text, **how)
     except RecursionError:
-        raise ValueError("is nested too deeply") from None
+        raise ValueError(TOO_DEEP) from None
+    if text.count("[") + text.count("{") > DEEPEST and nested(value):
+        raise ValueError(TOO_DEEP)
+    return value
 
 
 class Attempt(Value, frozen=True):

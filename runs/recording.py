@@ -15,6 +15,7 @@ import msgspec
 
 from loopworth.runs.journal import Record, body
 from loopworth.runs.kept import Kept, Score
+from loopworth.runs.nesting import TOO_DEEP
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.packing import Pool
 from loopworth.runs.usage import Value
@@ -103,6 +104,8 @@ def read_line(path: str | Path, k: int, text: bytes) -> Recording:
         return recording_of(text)
     except (msgspec.MsgspecError, ValueError, IndexError) as why:
         raise RecordingFault(f"{path}:{k}: this line is no recording: {why}") from None
+    except RecursionError:
+        raise RecordingFault(f"{path}:{k}: this line is no recording: it {TOO_DEEP}") from None
 
 
 def recording_of(text: bytes) -> Recording:

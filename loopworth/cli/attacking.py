@@ -13,6 +13,7 @@ from rich.text import Text
 from loopworth.cli.inputs import given
 from loopworth.cli.status import FAILED, FAULTY, UserFault
 from loopworth.cli.terminal import AsJson, complain, notices, output, shown, write_json
+from loopworth.runs.message import json_of
 from loopworth.workflows.faults import suggestion
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def calls(given: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     for one in given:
         tool, _, text = one.partition("=")
         try:
-            arguments = json.loads(text)
+            arguments = json_of(text)
         except ValueError as error:
             raise UserFault(f'--call {one}: {error}\n    write TOOL={{"argument": value}}') from None
         if not isinstance(arguments, dict):

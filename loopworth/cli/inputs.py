@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from loopworth.cli.status import UserFault
+from loopworth.runs.message import json_of
 
 
 def given(words: Sequence[str], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def whole(word: str) -> dict[str, Any]:
         except (OSError, UnicodeDecodeError) as error:
             raise UserFault(f"--input @{where}: {getattr(error, 'strerror', None) or error}") from None
     try:
-        value = json.loads(text)
+        value = json_of(text)
     except ValueError as error:
         raise UserFault(f'{where}: this is not JSON: {error}\n    write --input \'{{"name": "value"}}\'') from None
     if not isinstance(value, dict):
@@ -58,7 +58,7 @@ def value(text: str, field: Mapping[str, Any]) -> Any:
     if takes_text(field):
         return text
     try:
-        return json.loads(text)
+        return json_of(text)
     except ValueError:
         return text
 
