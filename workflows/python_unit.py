@@ -68,9 +68,12 @@ def standing(name: str, base: Path) -> Path | None:
     return ways[0].resolve() if ways else None
 
 
-def holds_python(folder: Path) -> bool:
-    below = (path for path in folder.iterdir() if path.suffix == ".py" or (importable(path) and not path.is_symlink()))
-    return any(path.suffix == ".py" or holds_python(path) for path in below)
+def holds_python(folder: Path, above: tuple[Path, ...] = ()) -> bool:
+    """Whether there is a module below a folder; `above` are those that lead there, as a link may do in a circle."""
+    if (here := folder.resolve()) in above:
+        return False
+    below = (path for path in folder.iterdir() if path.suffix == ".py" or importable(path))
+    return any(path.suffix == ".py" or holds_python(path, (*above, here)) for path in below)
 
 
 def importable(path: Path) -> bool:

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopworth.workflows.python_name import load
+from loopworth.workflows.python_unit import reached
 
 FOLDER = {
     "helpers.py": "mark = 'helpers'\n",
@@ -241,6 +242,18 @@ def test_what_python_finds_there_by_itself_is_one_with_that_of_the_program(tmp_p
         assert load("app:helpers", tmp_path) is helpers
         assert load("app:config", tmp_path) is shop.config
         assert load("shop.orders:mark", tmp_path) is shop.orders.mark
+
+
+def test_links_are_followed_and_not_in_a_circle(tmp_path):
+    """Modules are where a folder says they are, and each is read once on its way."""
+    written(tmp_path, {"elsewhere/part.py": "mark = 1\n", "own/app.py": "import shop.linked.part as part\n"})
+    (tmp_path / "own" / "shop").mkdir()
+    (tmp_path / "own" / "shop" / "linked").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "round").symlink_to(tmp_path / "own" / "shop")
+    assert load("shop.linked.part:mark", tmp_path / "own") == 1
+    assert load("app:part.mark", tmp_path / "own") == 1
+    (unit,) = reached("shop.linked.part", tmp_path / "own").values()
+    assert list(unit.sources) == ["shop", "shop.linked", "shop.linked.part"]
 
 
 def test_a_plain_folder_comes_after_what_is_installed(tmp_path):
