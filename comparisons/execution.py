@@ -223,7 +223,8 @@ class Execution:
             self.give_up(trial, lane.endpoints)
 
     async def by_crew(self, crew: Crew, due: list[Planned], attempt: int) -> list[Planned]:
-        """Have the crew make its part of these runs, wave after wave; what is left for this process."""
+        """Have the crew make its part of these runs, wave after wave; what is left for this process. As in one process
+        reruns are all made, though the verdict may not wait for them."""
         mine = [one for one in due if not crew.makes((one, attempt))]
         theirs = [one for one in due if crew.makes((one, attempt))]
         while not self.spent_out() and (wave := self.wave(crew, theirs, attempt)):
@@ -232,7 +233,7 @@ class Execution:
                     self.maker.left[trial.planned] = left
                     self.take(trial)
                     self.give_up(trial, self.maker.endpoints.of(self.arms[trial.arm]))
-                    if self.spent_out() or (self.stopping is not None and self.stopping.over):
+                    if self.spent_out() or (self.stopping is not None and self.stopping.over and not attempt):
                         break
             done = {(trial.planned, trial.attempt) for trial in self.trials}
             theirs = [one for one in theirs if (one, attempt) not in done]

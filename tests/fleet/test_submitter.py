@@ -121,3 +121,13 @@ def test_an_extension_takes_up_what_ended_after_its_comparison_was_settled(
     assert not set(sent) & (planned(before) | late)
     assert planned(again) >= planned(before) | late
     assert len(again.trials) == len(planned(again))
+
+
+def test_a_budget_that_the_last_run_uses_up_costs_no_verdict(fleet: Fleet) -> None:
+    """Nothing is left that it could stop, here as in one process."""
+    file = written(fleet.folder, "spent", 4, SCRIPTED, "budget: {tokens: 176}\n")
+    comparison = load(file)
+    there, _ = fleet.result(comparison, StoreKeeper.anew(fleet.store, comparison))
+    here = asyncio.run(compare(comparison))
+    assert sum(trial.usage.tokens or 0 for trial in there.trials) == 176
+    assert (there.stopped, there.verdict is None) == (here.stopped, here.verdict is None) == ("", False)
