@@ -26,8 +26,8 @@ def promises(runs: Runs) -> Iterator[Finding]:
     signs = [
         Sign(run.id, run.last, brief(said))
         for run in runs
-        if run.exit == "success" and run.looped and isinstance(run.answer, str)
-        if (said := announced(run.answer, runs.tools)) is not None
+        if run.exit == "success" and run.looped and (answer := spoken_last(run)) is not None
+        if (said := announced(answer, runs.tools)) is not None
     ]
     yield from finding(
         runs,
@@ -38,6 +38,14 @@ def promises(runs: Runs) -> Iterator[Finding]:
         ("finish", "submit"),
         "finishing is then a call of its own, and not the absence of one",
     )
+
+
+def spoken_last(run: Conduct) -> str | None:
+    """The answer, where it is a text, or the one of several in it that its model said last: no plan that it was asked
+    for."""
+    if isinstance(run.answer, str):
+        return run.answer
+    return next((leaf for leaf in leaves(run.answer) if isinstance(leaf, str) and leaf == run.ending.strip()), None)
 
 
 def hasty(runs: Runs) -> Iterator[Finding]:

@@ -263,8 +263,8 @@ def same_answer(run: Conduct, tool: str) -> Iterator[Sign]:
 
 
 def barren(call: Called) -> bool:
-    """Whether a call in a loop was answered with nothing."""
-    return call.status == "ok" and call.loop is not None and empty(call)
+    """Whether a call in a loop was answered with nothing; an error that says what there is not is none."""
+    return call.status == "ok" and call.loop is not None and empty(call) and not confesses(call)
 
 
 def bare(call: Called) -> str:

@@ -81,6 +81,31 @@ def piped(file: str, **more: Any) -> dict[str, Any]:
     }
 
 
+PLANNED = loop(LOOK, call("submit", answer=["Look at it", "Then I will look up the other one"]), output="list[str]")
+EACH: dict[str, dict[str, Any]] = {
+    "cycle": RULES["cycle"],
+    "claims": RULES["claims"],
+    "rejected": RULES["rejected"],
+    "empty": RULES["empty"],
+    "stops_early": RULES["stops_early"],
+    "": {**PLANNED, "finish": "submit"},
+}
+"""What goes wrong in the last of several runs of another workflow, and what does not."""
+
+
+@pytest.mark.parametrize("rule", EACH)
+def test_what_goes_wrong_for_each_item_is_found_as_what_it_is(rule: str, tmp_path: pathlib.Path) -> None:
+    """Each has a loop of its own; a list of answers is read like one, and one of plans was asked for."""
+    run(tmp_path, "inner", twice(EACH[rule]), times=0)
+    workflow = piped("inner.yaml", for_each=["a", "b"], max_concurrency=1) | {"answer": "{{ found }}"}
+    assert [finding.rule for finding in diagnose(run(tmp_path, "outer", workflow))] == [rule] * bool(rule)
+
+
+def twice(workflow: dict[str, Any]) -> dict[str, Any]:
+    """The same for two runs of it in one run, which have one script."""
+    return workflow | {"model": {"name": "scripted", "replies": workflow["model"]["replies"] * 2}}
+
+
 ASKED: dict[str, list[Any]] = {
     "truncated": [{"text": "It is", "finish": "length"}],
     "unparsable": ["a lot", "really a lot"],

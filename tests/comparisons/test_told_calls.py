@@ -15,9 +15,11 @@ from tests.cli.kit import command
 SHOP = {"tool": "shop", "args": {"order": 7}, "result": "see the warehouse"}
 STORE = {"tool": "warehouse", "args": {"order": 7}, "result": "see the shop"}
 NOTHING = [{"tool": "find", "args": {"words": word}, "result": []} for word in ("trip", "travel", "tour")]
+ORDER = [{**SHOP, "args": args} for args in ('{"order": 7}', '{ "order":7 }', {"order": 7})]
 TOLD: dict[str, list[dict[str, Any]]] = {
-    "cycle": [SHOP, STORE] * 2,
-    "same_call": [SHOP] * 3,
+    "cycle": [SHOP, STORE, {**SHOP, "tool": "till"}] * 2,
+    "same_call": ORDER,
+    "error_results": [{**SHOP, "args": {"order": n}, "result": "Error: no such order"} for n in range(3)],
     "says_nothing": NOTHING,
     "wrong_tool": [one for call in NOTHING[:2] for one in (call, {**call, "tool": "search", "result": "page 3"})],
     "tool_failures": [{**SHOP, "args": {"order": n}, "status": "tool_error", "result": "503"} for n in range(3)],
@@ -90,4 +92,4 @@ def test_the_arm_of_a_program_goes_round_in_circles_too(
     (tmp_path / "c.yaml").write_text(f"comparison: c\ntasks: tasks.jsonl\nscore: equals\n{arms}", "utf-8")
     assert command("compare", tmp_path / "c.yaml").exit_code == 0
     said = command("diagnose", "last").stdout
-    assert 'told[3]  shop({"order":7}), warehouse({"order":7}) 2 times in a row' in said
+    assert 'told[5]  shop({"order":7}), warehouse({"order":7}), till({"order":7}) 2 times in a row' in said
