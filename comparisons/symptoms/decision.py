@@ -10,7 +10,7 @@ from loopworth.comparisons.numerals import Notation, number_in
 from loopworth.comparisons.symptoms.circling import round_of
 from loopworth.comparisons.symptoms.claims import claimed, looked
 from loopworth.comparisons.symptoms.conduct import LOOPED, Conduct
-from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, brief, finding, guarded, spoken
+from loopworth.comparisons.symptoms.finding import Finding, Runs, Sign, around, brief, finding, guarded, spoken
 from loopworth.comparisons.trace import leaves
 
 
@@ -69,7 +69,7 @@ def inventing(runs: Runs) -> Iterator[Finding]:
         Sign(run.id, run.last, f"answered {brief(str(run.answer))}, which no result holds")
         for run in runs
         if run.right is False and run.exit == "success" and (own := number_in(run.answer, Notation())) is not None
-        if len(run.figures) < 2 and run.numbers and own.value not in run.numbers
+        if len(run.figures) < 2 and run.numbers and own.value not in run.numbers and not around(run)
     ]
     yield from finding(
         runs,

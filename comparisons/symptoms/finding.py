@@ -122,6 +122,19 @@ def brief(text: str) -> str:
     return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
 
 
+def around(run: Conduct) -> bool:
+    """Whether the answer is a text in which the expected value, as the score's remark has it, stands as a word."""
+    told = EXPECTED.match(run.remark)
+    if told is None or not isinstance(run.answer, str):
+        return False
+    wanted = told[2].casefold()
+    known = len(wanted) > 1 or wanted.isdigit()
+    return known and re.search(rf"(?<!\w){re.escape(wanted)}(?!\w|[.,]\d)", run.answer.casefold()) is not None
+
+
+EXPECTED = re.compile(r"expected (['\"]?)(.+?)\1, got ")
+
+
 def spoken(call: Called) -> str:
     """A call for a reader."""
     return f"{call.tool}({brief(call.arguments)})"

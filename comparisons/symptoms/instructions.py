@@ -11,6 +11,7 @@ from loopworth.comparisons.symptoms.finding import (
     Finding,
     Runs,
     Sign,
+    around,
     bad,
     brief,
     by_tool,
@@ -106,19 +107,6 @@ def wordy(runs: Runs) -> Iterator[Finding]:
         "say how an answer has to look; or is the score too strict? `contains` takes what stands in a sentence",
         adds=True,
     )
-
-
-def around(run: Conduct) -> bool:
-    """Whether the answer is a text in which the expected value, as the score's remark has it, stands as a word."""
-    told = EXPECTED.match(run.remark)
-    if told is None or not isinstance(run.answer, str):
-        return False
-    wanted = told[2].casefold()
-    known = len(wanted) > 1 or wanted.isdigit()
-    return known and re.search(rf"(?<!\w){re.escape(wanted)}(?!\w|[.,]\d)", run.answer.casefold()) is not None
-
-
-EXPECTED = re.compile(r"expected (['\"]?)(.+?)\1, got ")
 
 
 def refused(runs: Runs) -> Iterator[Finding]:

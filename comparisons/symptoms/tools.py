@@ -19,6 +19,7 @@ from loopworth.comparisons.symptoms.finding import (
     Finding,
     Runs,
     Sign,
+    around,
     bad,
     brief,
     by_tool,
@@ -281,7 +282,7 @@ def combining(runs: Runs) -> Iterator[Finding]:
         Sign(run.id, run.last, f"answered {brief(str(run.answer))}, with {len(run.figures)} numbers that it looked up")
         for run in runs
         if run.right is False and run.exit == "success" and (own := number_in(run.answer, Notation())) is not None
-        if len(run.figures) > 1 and own.value not in run.numbers
+        if len(run.figures) > 1 and own.value not in run.numbers and not around(run)
     ]
     yield from finding(
         runs,

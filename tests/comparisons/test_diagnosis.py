@@ -252,6 +252,13 @@ def test_wrong_answers_that_hold_the_right_one_want_to_be_told_how_to_look(tmp_p
     assert (finding.part, finding.rule, finding.runs) == ("instructions", "wordy", 2)
 
 
+@pytest.mark.parametrize("looked", [[OTHERS[1]], OTHERS[1:3]])
+def test_a_right_number_in_a_sentence_is_no_wrong_one(looked: list[Any], tmp_path: pathlib.Path) -> None:
+    """It was worked out, and well: what is wrong is how the answer looks."""
+    store = compared(tmp_path, [[*looked, "In all it is 389."]] * 3, score="equals")
+    assert [finding.rule for finding in diagnose(recorded(store))] == ["wordy"]
+
+
 def test_a_refusal_that_was_expected_is_none(tmp_path: pathlib.Path) -> None:
     """Where declining was right, nothing is wrong with the instructions."""
     assert diagnose(recorded(compared(tmp_path, [[LOOK, "I can't share that, 389 is all I say."]] * 3))) == []
