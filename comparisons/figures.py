@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.intervals import Interval
@@ -10,7 +10,7 @@ from loopworth.comparisons.measures import Accuracy, Amount
 from loopworth.comparisons.pareto import AXES, Beaten, Standing
 from loopworth.comparisons.report import ArmFigures, Judging
 from loopworth.comparisons.result import Spared
-from loopworth.comparisons.sentences import counted, listed
+from loopworth.comparisons.sentences import counted, grouped, listed
 from loopworth.comparisons.spending import Batching, Seen
 from loopworth.runs.characters import safe
 from loopworth.runs.figures import NOT_BILLED, mean_dollars, rounded
@@ -84,10 +84,15 @@ def rows(arms: tuple[ArmFigures, ...]) -> Iterable[tuple[str, list[str]]]:
         yield "figures are", [origin(arm) for arm in arms]
 
 
-SURE = "how sure the figures are: 95 % intervals of the means, and an upper 95 % limit of p95"
+SURE, TAIL = "how sure the figures are: 95 % intervals of the means", "an upper 95 % limit of p95"
 ALONE = "each arm alone, over tasks: whether two overlap is no test of the arms, which the paired differences are"
 UNDER = "p95 is under"
 """What `extents` are, what they are not, and which of them is the limit."""
+
+
+def sure(columns: Collection[str]) -> str:
+    """The title of `extents`, which names what there is."""
+    return f"{SURE}, and {TAIL}" if UNDER in columns else SURE
 
 
 def extents(arms: Sequence[ArmFigures]) -> Iterable[tuple[str, list[str]]]:
@@ -117,7 +122,7 @@ def paid(usd: float) -> str:
 def tail(arm: ArmFigures) -> str:
     """The upper limit of p95; at a small n there is none."""
     found = arm.latency
-    return "no limit" if found.p95 is not None and found.p95_upper is None else duration(found.p95_upper)
+    return "no limit" if found.n and found.p95_upper is None else duration(found.p95_upper)
 
 
 def origin(arm: ArmFigures) -> str:
@@ -135,6 +140,8 @@ def unfigured(arm: ArmFigures) -> str:
 
 
 def right(found: Accuracy) -> str:
+    if not found.runs:
+        return "-"
     return f"{found.right}/{found.runs}" + ("" if found.share is None else f" {100 * found.share:.0f} %")
 
 
@@ -206,8 +213,25 @@ def tally(exits: dict[str, int]) -> str:
     return "\n".join(f"{exit} {n}" for exit, n in exits.items()) or "-"
 
 
-def under(name: str, first: str | None) -> str:
-    return "is nowhere under it" if first is None else f"is under it first at {name} {shown(first)}"
+def accept_words(name: str, least: float, accepted: Mapping[str, str | None]) -> Iterable[str]:
+    """The first level of `name` at which the lower limit of arms is under what is accepted."""
+    firsts = {
+        arm: "is nowhere under it" if first is None else f"is under it first at {name} {shown(first)}"
+        for arm, first in accepted.items()
+    }
+    yield from (f"accept {least:.3g}: the lower limit of {arms} {words}" for arms, words in grouped(firsts.items()))
+
+
+def curve_words(said: Iterable[tuple[str, str]]) -> Iterable[str]:
+    """How accuracy goes with the levels, arm by arm."""
+    yield from (f"{arms}: {words}" for arms, words in grouped(said))
+
+
+def no_verdict(stopped: str, interrupted: bool) -> str:
+    """Why there is none."""
+    if stopped or interrupted:
+        return f"there is no verdict on a part of the plan: {stopped or 'it was interrupted'}."
+    return "a single arm is compared with nothing."
 
 
 def whole(tokens: float | None) -> str:
@@ -235,9 +259,13 @@ def batching_words(one: Batching) -> str:
     ratio = f"{among}{calls[0]} for {calls[1]} a run ({one.ratio:.2f} each)"
     if one.tool_calls <= one.asking:
         return f"{ratio}; no turn asked for several at once"
-    worth = "" if one.usd is None or not one.usd else f", ${rounded(one.usd, 4)} a run"
-    more = "" if one.tokens is None else f", which saves about {one.tokens:,.0f} input tokens{worth} (estimated)"
+    worth = "" if one.usd is None or not one.usd else f", ${rounded(abs(one.usd), 4)} a run"
+    more = "" if one.tokens is None else f", which {saving(one.tokens)} input tokens{worth} (estimated)"
     return f"{ratio}; turns asked for several at once{more}: an arm with `parallel: false` would measure it"
+
+
+def saving(tokens: float) -> str:
+    return f"saves about {tokens:,.0f}" if tokens >= 0 else f"takes about {-tokens:,.0f} more"
 
 
 def control_words(votes: int, words: str) -> str:

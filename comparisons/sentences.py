@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import ceil, floor, isfinite
 
 from loopworth.comparisons.evidence import LEAST_VARIED, Pairs, Ruling
@@ -200,6 +200,14 @@ def summary(holder: str, earned: bool, challengers: int) -> str:
 def listed(words: Sequence[str]) -> str:
     """Several in a sentence: `a, b and c`."""
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def grouped(said: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+    """What is said of several is said once, of all of them: `a, b` and the words."""
+    of: dict[str, list[str]] = {}
+    for name, words in said:
+        of.setdefault(words, []).append(name)
+    return ((", ".join(names), words) for words, names in of.items())
 
 
 def counted(n: int | str, noun: str) -> str:

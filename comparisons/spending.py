@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -75,8 +76,8 @@ class Batching(Value, frozen=True):
 
 def ends(arm: str, trials: Sequence[Trial]) -> list[End]:
     """The most frequent reason first."""
-    reasons = sorted({t.exit for t in trials}, key=lambda e: -sum(t.exit == e for t in trials))
-    return [end(arm, reason, [t for t in trials if t.exit == reason]) for reason in reasons]
+    reasons = Counter(trial.exit for trial in trials).most_common()  # of as many, in the order in which they came
+    return [end(arm, reason, [t for t in trials if t.exit == reason]) for reason, _ in reasons]
 
 
 def end(arm: str, reason: str, trials: Sequence[Trial]) -> End:

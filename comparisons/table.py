@@ -14,10 +14,11 @@ from loopworth.comparisons.figures import (
     ALONE,
     LONGEST,
     MOST_LEVELS,
-    SURE,
+    accept_words,
     batching_words,
     between,
     control_words,
+    curve_words,
     dearer,
     duration,
     extents,
@@ -25,6 +26,7 @@ from loopworth.comparisons.figures import (
     judge_words,
     limits,
     money,
+    no_verdict,
     number,
     pareto_words,
     right,
@@ -32,9 +34,9 @@ from loopworth.comparisons.figures import (
     seen_words,
     shown,
     spared_words,
+    sure,
     times,
     tokens,
-    under,
     usd_amount,
     whole,
 )
@@ -69,7 +71,7 @@ def render(result: Result) -> RenderableType:
     return Group(*parts)
 
 
-def table(*columns: str, left: int = 1) -> Table:
+def table(*columns: str, left: int = 1) -> Fitted:
     """A table whose first `left` columns hold words and the others figures."""
     made = Fitted(box=SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for place, column in enumerate(columns):
@@ -87,7 +89,7 @@ def headed(title: str, *parts: RenderableType) -> Group:
 def arms_table(found: Report) -> Group:
     """One column for each arm. Figures are means of its scored runs."""
     made = table("", *(shown(arm.arm) for arm in found.arms))
-    made.columns[0].no_wrap = True
+    made.columns[0].no_wrap, made.parted = True, True
     for name, cells in rows(found.arms):
         made.add_row(Text(name), *map(Text, cells))
     means = "calls, tokens and cost are means per run; latency is without queueing and rate-limit pauses"
@@ -102,7 +104,7 @@ def extents_table(found: Report) -> Iterable[RenderableType]:
     made = table("arm", *columns)
     for arm, *cells in zip(found.arms, *columns.values(), strict=True):
         made.add_row(*map(Text, [shown(arm.arm), *cells]))
-    yield headed(SURE, made, Text(f"{ALONE}\n", style="dim"))
+    yield headed(sure(columns), made, Text(f"{ALONE}\n", style="dim"))
 
 
 def judge_lines(found: Report) -> Iterable[RenderableType]:
@@ -137,9 +139,9 @@ def levels_table(result: Result, found: Report) -> Iterable[RenderableType]:
     yield headed(f"by {name}", made)
     if len(found.levels) > most:
         yield Text(f"the first {MOST_LEVELS} of {len(found.levels) // len(arms):,} levels: --json has all")
-    least = f"accept {result.comparison.accept or 0:.3g}: the lower limit of"
-    yield from (Text(f"{shown(one.arm)}: {shown(one.words)}") for one in found.curves)
-    yield from (Text(f"{least} {shown(arm)} {under(name, first)}") for arm, first in found.accepted.items())
+    words = curve_words((one.arm, one.words) for one in found.curves)
+    low = accept_words(name, result.comparison.accept or 0, found.accepted)
+    yield from (Text(shown(line, 4 * LONGEST)) for line in (*words, *low))
     yield Text()
 
 
@@ -163,7 +165,7 @@ def spending_tables(found: Report) -> Iterable[RenderableType]:
             made.add_row(
                 *map(Text, [shown(end.arm), end.exit, *counts, whole(end.tokens), money(end.usd, arms[end.arm])])
             )
-        yield headed("how runs ended, and what they cost in all", made)
+        yield headed("how runs ended, whether they were right, and what they took in all", made)
     if any(step.model_calls for step in found.steps):
         yield headed("by step, or turn of a loop: means of the runs that came to it", steps_table(found, arms))
     for one in found.seen:
@@ -192,6 +194,7 @@ def routes_tables(found: Report) -> Iterable[RenderableType]:
             continue
         taken = sorted({label for _, label, _ in arm.routes})
         made = table("expected ↓ taken →", *(shown(label or "(none)") for label in taken))
+        made.parted = True
         counts = {(expected, label): n for expected, label, n in arm.routes}
         for expected in sorted({label for label, _, _ in arm.routes}):
             made.add_row(Text(shown(expected)), *(Text(str(counts.get((expected, label), "·"))) for label in taken))
@@ -205,6 +208,8 @@ def differences(result: Result) -> Iterable[RenderableType]:
     """Each challenger against the arm that held the place, and who holds it in the end."""
     verdict = result.verdict
     if verdict is None:
+        why = no_verdict(result.stopped, result.interrupted)
+        yield Text("verdict: ", style="bold").append(f"none — {shown(why)}\n", style="not bold")
         return
     level = f"{percent(verdict.arms[0].error)} interval"  # one error for all pairs
     made = table("arm", "against", "n", "won", "lost", "gain", level, "verdict", left=2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, TypeAlias
@@ -14,31 +13,34 @@ from loopworth.comparisons.curve import chance
 from loopworth.comparisons.figures import (
     ALONE,
     MOST_LEVELS,
-    SURE,
     UNDER,
+    accept_words,
     batching_words,
     control_words,
+    curve_words,
     dearer,
     duration,
     extents,
     judge_words,
+    no_verdict,
     number,
     pareto_words,
     seen_words,
     span,
     spared_words,
+    sure,
     tail,
     times,
     tokens,
-    under,
     usd_amount,
 )
+from loopworth.comparisons.figures import right as right_of
 from loopworth.comparisons.figures import rows as rows_of
-from loopworth.comparisons.measures import Amount
+from loopworth.comparisons.measures import Accuracy, Amount
 from loopworth.comparisons.pareto import Standing
 from loopworth.comparisons.report import ArmFigures, Judging
 from loopworth.comparisons.result import Spared
-from loopworth.comparisons.sentences import counted, percent
+from loopworth.comparisons.sentences import counted, grouped, percent
 from loopworth.comparisons.spending import Batching, Seen
 from loopworth.comparisons.verdict import ArmVerdict, Verdict
 from loopworth.runs.figures import NOT_BILLED, mean_dollars
@@ -66,21 +68,8 @@ class Table(Value, frozen=True):
 def tables(found: Found) -> Iterator[Table]:
     """All of a comparison's but its tasks; what it has nothing of is left out."""
     every = (
-        *(
-            arms,
-            sureness,
-            judge,
-            differences,
-            ablation,
-            accuracy_and_cost,
-            levels,
-            ends,
-            steps,
-            latencies,
-            contrasts,
-            controls,
-        ),
-        recoveries,
+        *(arms, judge, differences, sureness, ablation, accuracy_and_cost, levels, ends, steps, latencies, contrasts),
+        *(controls, recoveries),
     )
     yield from (table for make in every if (table := make(found)) is not None)
     yield from routes(found)
@@ -96,9 +85,7 @@ def verdict(found: Found) -> tuple[str, str]:
     """The verdict in a few words, and its sentence."""
     if (said := found["verdict"]) is not None:
         return msgspec.convert(said, Verdict).title, said["words"]
-    if found["stopped"] or found["interrupted"]:
-        return "none", f"there is no verdict on a part of the plan: {found['stopped'] or 'it was interrupted'}."
-    return "none", "a single arm is compared with nothing."
+    return "none", no_verdict(found["stopped"], found["interrupted"])
 
 
 def differences(found: Found) -> Table | None:
@@ -187,7 +174,11 @@ def sureness(found: Found) -> Table | None:
     figures = tuple(map(arm_figures, found["arms"]))
     columns = dict(extents(figures))
     rows = tuple((arm.arm, *cells) for arm, *cells in zip(figures, *columns.values(), strict=True))
-    return Table("intervals", capital(SURE), ("arm", *columns), rows, 1, (f"{capital(ALONE)}.",)) if columns else None
+    return (
+        Table("intervals", capital(sure(columns)), ("arm", *columns), rows, 1, (f"{capital(ALONE)}.",))
+        if columns
+        else None
+    )
 
 
 def capital(words: str) -> str:
@@ -234,8 +225,7 @@ def calls(of: Found) -> tuple[str, str]:
 
 
 def right(accuracy: Found) -> str:
-    share = "" if accuracy["share"] is None else f" {100 * accuracy['share']:.0f} %"
-    return f"{accuracy['right']}/{accuracy['runs']}{share}"
+    return right_of(msgspec.convert(accuracy, Accuracy))
 
 
 def cost(usd: Found, arm: Found) -> str:
@@ -277,15 +267,11 @@ def levels(found: Found) -> Table | None:
     some = first_levels(found)
     rows = tuple((one["level"], one["arm"], *figures(one, known[one["arm"]])) for one in some)
     least = ((found.get("spec") or {}).get("decide") or {}).get("accept") or 0
-    words = tuple(f"{one['arm']}: {one['words']}" for one in found["curves"])
+    words = tuple(curve_words((one["arm"], one["words"]) for one in found["curves"]))
     if len(found["levels"]) > len(some):
         every = len({one["level"] for one in found["levels"]})
         words = (f"The first {MOST_LEVELS} of {every:,} levels; the JSON has all.", *words)
-    low = tuple(
-        f"accept {least:.3g}: the lower limit of {arm} {under(group, first)}"
-        for arm, first in found["accepted"].items()
-    )
-    return Table("levels", f"By {group}", head, rows, 2, (*words, *low))
+    return Table("levels", f"By {group}", head, rows, 2, (*words, *accept_words(group, least, found["accepted"])))
 
 
 def first_levels(found: Found) -> list[Found]:
@@ -338,10 +324,8 @@ def spending(found: Found) -> Iterator[str]:
 def latencies(found: Found) -> Table:
     figures = list(map(arm_figures, found["arms"]))
     rows = tuple((arm.arm, duration(arm.latency.p50), duration(arm.latency.p95), tail(arm)) for arm in figures)
-    said = defaultdict[str, list[str]](list)
-    for arm in found["arms"]:
-        said[arm["latency"]["note"]].append(arm["arm"])
-    words = tuple(f"{', '.join(names)}: {note}." for note, names in said.items() if note)
+    notes = grouped((arm.arm, arm.latency.note) for arm in figures)
+    words = tuple(f"{names}: {note}." for names, note in notes if note)
     return Table(
         "latency", "Latency, without queueing and rate-limit pauses", ("arm", "p50", "p95", UNDER), rows, 1, words
     )
@@ -395,7 +379,8 @@ def recoveries(found: Found) -> Table | None:
         return None
     head = ("arm", "fault", "recovered", "95 % interval, %", "without it", "95 % interval, %")
     rows = tuple((one["arm"], f"{one['tool']}: {one['fault']}", *rates(one)) for one in found["recoveries"])
-    return Table("recoveries", "Runs in which a fault struck and the answer was right all the same", head, rows, 2)
+    title = "Runs in which a fault struck and the answer was right all the same, beside the other runs"
+    return Table("recoveries", title, head, rows, 2)
 
 
 def rates(one: Found) -> Iterator[str]:
@@ -456,4 +441,6 @@ def recorded_cost(found: Found) -> str:
 def settings(model: Found) -> str:
     """What a file says of a model, but for its key and the texts of a scripted one."""
     quiet = ("key", "name", "provenance", "prepared_seconds", "replies", "labels")
-    return ", ".join(f"{name} {value}" for name, value in model.items() if value is not None and name not in quiet)
+    return ", ".join(
+        f"{name} {value}" for name, value in model.items() if value not in (None, {}) and name not in quiet
+    )

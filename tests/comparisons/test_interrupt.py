@@ -122,7 +122,7 @@ def test_an_interrupted_comparison_prints_what_is_done(
     assert "20/20 100 %" in out
     assert "cancelled 4" in out
     assert "interrupted after" in out
-    assert "verdict:" not in out
+    assert "verdict: none — there is no verdict on a part of the plan: it was interrupted." in out
     assert "Traceback" not in out + err
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopworth.comparisons.export import read, to_json
-from loopworth.comparisons.pages.markdown import LONGEST, level, markdown, opening, parts, text
+from loopworth.comparisons.pages.markdown import LONGEST, Part, level, markdown, opening, parts, shortened, size, text
 from loopworth.models import ModelSpec
 from tests.comparisons.contenders import Asks, Endpoint, arm, compared, comparison, down, tasks
 from tests.comparisons.reported import HOSTILE, hostile
@@ -60,6 +60,19 @@ def test_it_fits_a_comment_however_much_there_is_to_tell(long: dict[str, Any]) -
     heads = sum(bool(one.rows) for one in parts(long))
     assert shown - 2 * heads - len(cut) + sum(int(n.replace(",", "")) for n, _ in cut) == rows
     assert made.count("<details>") == made.count("</details>")
+
+
+@given(st.lists(st.integers(0, 90), max_size=30), st.lists(st.integers(0, 90), max_size=30), st.integers(200, 4000))
+def test_what_is_shortened_has_room_and_counts_what_it_leaves_out(rows: list[int], words: list[int], most: int) -> None:
+    """Sentences stand before rows; both are left out from the end."""
+    whole = Part(("a",), tuple("r" * n for n in rows), tuple("w" * n for n in words), ("z",))
+    made = shortened(whole, most, "command")
+    assert size(made.lines) <= most
+    if made != whole:
+        left = len(rows) - len(made.rows) + len(words) - len(made.words) + 1
+        assert made.words[-1] == f"- {left:,} more, for which a comment has no room: command"
+        assert (made.rows, made.words[:-1]) == (whole.rows[: len(made.rows)], whole.words[: len(made.words) - 1])
+        assert left > 0
 
 
 @given(st.lists(st.integers(0, 1000), max_size=30), st.integers(0, 20_000))

@@ -13,7 +13,7 @@ import pytest
 from loopworth.comparisons.environment import environment
 from loopworth.comparisons.pages.html import html
 from loopworth.comparisons.pages.markdown import markdown
-from loopworth.comparisons.pages.tables import arms, tables
+from loopworth.comparisons.pages.tables import arms, settings, tables
 from tests.cli.kit import command
 from tests.comparisons.reported import Page
 
@@ -116,6 +116,11 @@ def test_how_sure_the_means_are_is_told_in_every_form(folder: pathlib.Path) -> N
     for text in (terminal, markdown(found), Page(html(found)).text):
         line = " ".join(text[text.lower().index("how sure the figures are") :].split())
         assert all(cell in line for cell in ("1.38-1.64", "44-52", "p95 is under"))
+
+
+def test_a_setting_that_is_not_given_is_no_setting() -> None:
+    """Neither what is null nor what is empty; 0 is one."""
+    assert settings({"key": "a/b", "name": "a/b", "seed": None, "extra": {}, "temperature": 0}) == "temperature 0"
 
 
 def test_a_report_names_what_the_comparison_was_run_on(folder: pathlib.Path) -> None:

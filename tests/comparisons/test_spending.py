@@ -42,6 +42,14 @@ def shown(result: Result) -> str:
     return console.export_text()
 
 
+def test_of_as_many_ends_the_first_stands_first() -> None:
+    """In every process alike: nothing depends on the order of a set."""
+    exits = ["turn_limit", "empty", "refused", "repetition", "filtered", "success", "truncated"]
+    result = compared(comparison([arm("a", Says(str))], len(exits)))
+    trials = [msgspec.structs.replace(one, exit=exit) for one, exit in zip(result.final, exits, strict=True)]
+    assert [one.exit for one in spending.ends("a", trials)] == exits
+
+
 def test_exits_are_told_with_what_was_right_and_what_they_cost() -> None:
     """One row for each reason, and each run in one of them; what is unknown stays unknown."""
     ends = {one.exit: one for one in spending.ends("b", [t for t in some().final if t.arm == "b"])}

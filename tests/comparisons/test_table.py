@@ -11,7 +11,10 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from loopworth.comparisons.export import read, to_json
 from loopworth.comparisons.figures import batching_words, duration, seen_words, shown
+from loopworth.comparisons.pages.markdown import markdown
+from loopworth.comparisons.pages.tables import verdict
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.spending import Batching, Seen
 from loopworth.comparisons.table import render, table
@@ -74,6 +77,24 @@ def test_no_figure_is_cut_as_long_as_there_is_room(width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
 
 
+def test_many_columns_stand_in_rows_of_as_many_as_have_room() -> None:
+    """Each beside the first column, so that no figure of many arms is cut, and each stands there once."""
+    made = table("", *(f"agent_{k}" for k in range(9)))
+    made.columns[0].no_wrap, made.parted = True, True
+    for name in ("right", "95 % interval, %"):
+        made.add_row(Text(name), *(Text(f"{name[0]}{k}.123-{k}.4567") for k in range(9)))
+    console = Console(file=io.StringIO(), width=80)
+    console.print(made)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert max(map(len, text.splitlines())) <= 80
+    assert re.findall(r"[r9]\d\.123-\d\.4567", text) == sorted(
+        (f"{name}{k}.123-{k}.4567" for k in range(9) for name in "r9"),
+        key=lambda one: (int(one[1]) // 3, one[0] != "r"),
+    )
+    assert text.count("95 % interval, %") == text.count(" right ") == 3
+    assert re.findall(r"agent_\d", text) == [f"agent_{k}" for k in range(9)]
+
+
 @pytest.mark.parametrize("width", [40, 12])
 def test_what_has_no_room_is_broken_and_not_lost(width: int) -> None:
     """Every sign of a cell stands there, however narrow the terminal is."""
@@ -119,6 +140,9 @@ def test_one_of_a_thing_is_not_several() -> None:
     assert batching_words(Batching("a", 1.0, 2.04, 2.0, None, None, 4, 4)).startswith(
         "1 model call for 2.04 tool calls"
     )
+    assert "which takes about 102 more input tokens, $0.01 a run (estimated)" in batching_words(
+        Batching("a", 2.0, 1.05, 1.0, -102.0, -0.01, 4, 4)
+    )
     assert ", and 1 model call came after it" in seen_words(Seen("a", 4, 2, 1.0, 0, 0))
 
 
@@ -156,6 +180,37 @@ def test_the_verdict_stands_with_its_interval_model_and_rule() -> None:
         "says nothing of other kinds",
     ):
         assert part in text
+
+
+def test_without_a_verdict_the_terminal_says_why() -> None:
+    """In the words of every page: of one arm, and of a part of the plan. Of an arm without a run nothing was right."""
+    one = compared(comparison([arm("a", Says(str))], 4))
+    part = compared(comparison([arm("a", Says(str)), arm("b", Asks(HERE.key), HERE)], 4), {HERE.name: Endpoint(silent)})
+    for result, why in (
+        (one, "a single arm is compared with nothing."),
+        (part.but(stopped="it was late"), "it was late."),
+    ):
+        text = " ".join(printed(result, 400).split())
+        assert re.search(rf"verdict: .*none — .*{why}", text)
+        assert why in verdict(read(to_json(result)))[1]
+    assert lines(part)["right"] == "4/4 100 % | -"
+
+
+def silent(question: str, n: int) -> Any:
+    return down()
+
+
+def test_what_holds_of_several_arms_is_said_once() -> None:
+    """How accuracy goes with the levels, and where it is under what is accepted."""
+    given = comparison([arm(name, Says(str)) for name in "abc"], tasks=tasks(8, k=[1, 2] * 4), group_by="k", accept=0.6)
+    result = compared(given)
+    said = [
+        "a, b, c: every answer is right at every level of k",
+        "accept 0.6: the lower limit of a, b, c is under it first",
+    ]
+    spec = {"decide": {"accept": 0.6}}
+    for text in (printed(result, 400), markdown({**read(to_json(result)), "spec": spec})):
+        assert [text.count(one) for one in said] == [1, 1]
 
 
 def test_data_are_never_read_as_markup_or_control_codes() -> None:
