@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
     """What a reader has to know before believing a figure; what holds of several arms is said once."""
     planned = counted(len(result.order), "run")
+    yield from result.remarks
     yield from told_of(result.comparison.faults)
     if result.interrupted and not result.whole:
         yield f"interrupted after {len(result.final)} of {planned}: no verdict on a part of the plan"

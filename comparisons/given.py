@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from msgspec import structs
+from pydantic import TypeAdapter, ValidationError
 
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.basis import GIVEN_ARM, GIVEN_MODEL, changed, latest, with_given
@@ -32,10 +33,13 @@ from loopworth.workflows.faults import WorkflowFault
 from loopworth.workflows.given import SHAPE
 from loopworth.workflows.origin import by_path, of
 from loopworth.workflows.python_name import code_of
+from loopworth.workflows.spec import Name
 from loopworth.workflows.type_expression import parse_type
 
 Joined: TypeAlias = tuple[Comparison, Open, frozenset[str]]
 """A comparison, who opens its models, and the keys of those that are the program's own."""
+NAMES = TypeAdapter[str](Name)
+"""What an arm may be called."""
 
 
 def joined(comparison: Comparison, arms: Mapping[str, Compiled], models: Mapping[str, Given]) -> Joined:
@@ -97,6 +101,10 @@ def kept(shelf: Shelf, comparison: Comparison, id: str) -> Kept:
 
 def arm_of(name: str, workflow: Compiled, comparison: Comparison) -> Arm:
     """An arm of the program's own, held to what the arms of the file are held to."""
+    try:
+        NAMES.validate_python(name)
+    except ValidationError as fault:
+        raise ValueError(str(fault.errors()[0]["ctx"]["error"])) from None
     if any(arm.name == name for arm in comparison.arms):
         raise ValueError(f"the file has an arm {name!r}: give yours another name")
     if workflow.shape == SHAPE:

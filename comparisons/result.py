@@ -49,7 +49,7 @@ class Result:
     trials cost is as recorded. Where it stopped early, `spared` says what that saved, and `counted` on which tasks an
     arm's figures stand: None where its tasks were selected by another's results, so that it has none. `labels` are
     what an LLM judge said of its labelled rows. `environment` is what it was run on, where that was elsewhere or
-    before, and is kept.
+    before, and is kept. `remarks` are what else is to be known of it.
     """
 
     comparison: Comparison
@@ -73,6 +73,7 @@ class Result:
     controls: tuple[Controlled, ...] = ()
     labels: tuple[Trial, ...] = ()
     environment: Mapping[str, Any] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     @property
     def agreement(self) -> Agreement | None:

@@ -11,12 +11,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from loopworth.comparisons.agreement import LABELS
 from loopworth.comparisons.arms import Arm
 from loopworth.comparisons.basis import changed, with_given
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.export import read, to_json
 from loopworth.comparisons.extension import staged
 from loopworth.comparisons.kept_trial import due_of, trial_in, trial_of
+from loopworth.comparisons.logged import of_control
 from loopworth.comparisons.pages.disagreements import disagreements, final
 from loopworth.comparisons.rescoring import Again, Trials, folded
 from loopworth.comparisons.result import Result
@@ -105,13 +107,13 @@ def told(
         comparison = with_given(as_begun(load(file or before.file), before), before)
         try:
             again = as_kept(comparison, shelf, before, whole=pairs is None)
-            result = folded(again, before).but(rescored=False, retold=True)
+            said = tuple(remarks(again, before, comparison))
+            result = folded(again, before).but(rescored=False, retold=True, remarks=said)
             found = named(read(to_json(result)), {key(trial): run for run, trial in again.told.items()})
             voiced(found, shelf, pairs or 0)
         finally:
             if comparison.own_score is not None:
                 comparison.own_score.close()
-        found["warnings"][:0] = remarks(before, comparison)
     found["texts"] = texts(found["provenance"]["files"], Path(comparison.file).parent)
     return result, found
 
@@ -161,10 +163,15 @@ def voiced(found: dict[str, Any], shelf: Trials, pairs: int) -> None:
         runs[id] |= read(bytes(encoded(hide({"transcript": alone.transcript, "calls": alone.calls}))))
 
 
-def remarks(before: Kept, comparison: Comparison) -> Iterator[str]:
-    """What has changed since it was run."""
+def remarks(again: Again, before: Kept, comparison: Comparison) -> Iterator[str]:
+    """What has changed since it was run, and what of it is not told for that."""
     if before.input and (other := changed(before.input, comparison)):
         yield (
             f"{', '.join(other)} changed since it was run: what the runs did, scored and cost is as it was then; the "
             "verdict is by the rule that the files have now"
         )
+    arms = {LABELS, *(arm.name for arm in comparison.arms)}
+    for name in dict.fromkeys(str(one.arm) for one in again.done if not of_control(one.arm)):
+        if name not in arms:
+            runs = f"`loopworth runs --comparison {before.id} --arm {name}` lists its runs"
+            yield f"the arm {name!r} was run too, and the file has it no more: it is in no figure; {runs}"

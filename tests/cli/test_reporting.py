@@ -236,6 +236,18 @@ def test_files_that_changed_since_change_no_cost_and_are_named(tmp_path: pathlib
     assert set(before["texts"]) - set(after["texts"]) == {"guess.yaml"}  # type: ignore[call-overload]
 
 
+def test_an_arm_that_left_the_file_is_named(tmp_path: pathlib.Path) -> None:
+    """Its runs are in no figure of a report, which says so, on the terminal too."""
+    file = doubles(tmp_path)
+    assert command("compare", file).exit_code == 0
+    lines = file.read_text("utf-8").splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if "guess" not in line), "utf-8")
+    says = "the arm 'guess' was run too, and the file has it no more: it is in no figure"
+    assert says in told()["warnings"][1]  # type: ignore[index]
+    shown = " ".join(command("report").output.split())
+    assert (says in shown, "changed since it was run" in shown) == (True, True)
+
+
 def test_a_rule_that_changed_is_told(tmp_path: pathlib.Path) -> None:
     """The verdict is then that of the files as they are."""
     file = doubles(tmp_path)

@@ -312,6 +312,8 @@ def test_a_compiled_workflow_is_an_arm(tmp_path: pathlib.Path) -> None:
 def test_an_arm_is_held_to_what_the_file_allows(tmp_path: pathlib.Path) -> None:
     """Its name is new, its writes are allowed, its gates are answered, and the tasks have what it takes."""
     path, models = written(tmp_path), {"ollama/m": shouts}
+    with pytest.raises(ValueError, match="'my arm' is not a name for an input, a step, a tool or an arm"):
+        compared(path, models=models, tools=READS, arms={"my arm": Looks()})
     with pytest.raises(ValueError, match="the file has an arm 'cold'"):
         compared(path, models=models, tools=READS, arms={"cold": Looks()})
     writes = {"look": {"python": look, "effect": "write"}}
