@@ -83,6 +83,15 @@ def test_a_row_of_a_log_is_a_fault_at_its_line(nest: str, before: str, row: str,
         assert SAID in done.stderr
 
 
+def test_a_recording_is_none_at_its_line(nest: str, tmp_path: pathlib.Path) -> None:
+    """Whoever reads the file."""
+    (tmp_path / "log.jsonl").write_text(f'{{"loopworth": 1, "run": {nest}}}\n', "utf-8")
+    log = comparison(tmp_path, "log: log.jsonl")
+    for words in (("compare", log), ("diagnose", "log.jsonl"), ("runs", "show", "log.jsonl")):
+        done = command(*words)
+        assert (done.exit_code, "log.jsonl:1: this line is no recording: " in done.stderr) == (2, True), done.stderr
+
+
 @pytest.mark.parametrize("around", [("", ""), ('{"answer":', "}"), ('{"answer": 1, "calls":', "}")])
 def test_what_a_command_writes_is_a_text(nest: str, around: tuple[str, str], tmp_path: pathlib.Path) -> None:
     """As all is that is no JSON: a wrong answer, and no bug."""
