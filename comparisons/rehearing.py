@@ -6,7 +6,7 @@ What it said before stands in their journals and is not asked again; the arms ar
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,27 +117,30 @@ class Rehearing:
     async def ask(self, row: Unheard) -> None:
         """Go on with a run where its judge failed; one that does not get to its end again stays as it was."""
         journal, arm = self.store.resume(row.kept.id), Arm(row.trial.arm, row.judged)
+        before = frozenset(journal.records)
         world = self.endpoints.world(arm, None, row.trial.repeat, journal.records)
         try:
             outcome = await activate(row.judged, row.kept.input, world, journal, journal.run)
         except Diverged as other:
             outcome = Outcome(exit="harness_error", note=f"it is asked otherwise now: {other}")
         if outcome.exit == row.outcome.exit:
-            self.keep(journal, self.judged(row.trial, outcome), outcome)
+            self.keep(journal, self.judged(row.trial, outcome, before), outcome)
             return
         self.keep(journal, row.trial, row.outcome)
         self.broken = outcome.note
         if outcome.exit == "cancelled":
             raise asyncio.CancelledError
 
-    def judged(self, trial: Trial, outcome: Outcome) -> Trial:
-        """The trial with what the judge says of it now."""
+    def judged(self, trial: Trial, outcome: Outcome, before: Collection[str]) -> Trial:
+        """The trial with what the judge says of it now; what it was asked `before` is not paid again."""
         (calls, used), score = judging(outcome), ruling_in(outcome).score
         word = {"right": score.right, "remark": clean(score.note), "judging": used, "judge_calls": calls}
         trial = msgspec.structs.replace(trial, **word)
         self.asked.append(trial)
-        self.used += used
-        self.outlay.add(used)
+        for call in calls_of_judge(outcome):
+            if call.at not in before:
+                self.used += call.usage
+                self.outlay.add(call.usage)
         if len(self.asked) >= GIVE_UP and all(one.unreached for one in self.asked):
             self.why = trial.remark
         return trial

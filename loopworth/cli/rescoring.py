@@ -12,6 +12,7 @@ from loopworth.cli.interruption import finish
 from loopworth.cli.status import UserFault
 from loopworth.cli.store import Place, found_run, open_store
 from loopworth.cli.terminal import complain
+from loopworth.runs.database import StoreFault
 
 if TYPE_CHECKING:
     from loopworth.comparisons.result import Result
@@ -37,6 +38,7 @@ def rescore(
     from loopworth.comparisons.comparison import load
     from loopworth.comparisons.rehearing import reheard, unheard
     from loopworth.comparisons.rescoring import RescoreFault, judged, rescored
+    from loopworth.comparisons.sentences import counted
     from loopworth.runs.shelf import Shelf
 
     comparison, shelf = load(file), Shelf(store)
@@ -51,8 +53,12 @@ def rescore(
     async def anew() -> Result:
         if due := unheard(of_then, shelf, kept):
             judged(of_then, shelf, kept)  # or nothing is paid
-            with open_store(store) as open:
-                complain((await reheard(of_then, open, kept, due)).words)
+            try:
+                with open_store(store) as open:
+                    complain((await reheard(of_then, open, kept, due)).words)
+            except StoreFault as why:
+                rows = counted(len(due), "row")
+                complain(f"the judge is to be asked again about {rows}, and nothing can be kept of it: {why}")
         return rescored(of_then, shelf, kept)
 
     try:

@@ -85,7 +85,7 @@ def test_a_row_of_a_log_is_a_fault_at_its_line(nest: str, before: str, row: str,
 
 def test_a_recording_is_none_at_its_line(nest: str, tmp_path: pathlib.Path) -> None:
     """Whoever reads the file."""
-    (tmp_path / "log.jsonl").write_text(f'{{"loopworth": 1, "run": {nest}}}\n', "utf-8")
+    (tmp_path / "log.jsonl").write_text(f'{{"loopworth": 1, "x": {nest}}}\n', "utf-8")
     log = comparison(tmp_path, "log: log.jsonl")
     for words in (("compare", log), ("diagnose", "log.jsonl"), ("runs", "show", "log.jsonl")):
         done = command(*words)

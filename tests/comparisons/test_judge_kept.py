@@ -11,8 +11,10 @@ import pytest
 
 from loopworth.comparisons.judge import ORDERS
 from loopworth.comparisons.symptoms.conduct import conduct
+from loopworth.runs.figures import dollars
 from loopworth.runs.kept import Query
 from loopworth.runs.shelf import Shelf
+from loopworth.runs.store_file import StoreFile
 from tests.cli.kit import command
 from tests.comparisons.retold import held
 from tests.comparisons.test_control_runs import started
@@ -233,7 +235,8 @@ def test_rescore_asks_a_judge_that_was_down_about_the_rows_it_failed(
     file.write_text(held_to.replace("price: {input: 1, output: 1}", "price: {input: 2, output: 1}"), "utf-8")
     referee.says = fair
     done = command("rescore", str(file), "--json")
-    assert "the judge was asked again about 3 of 3 rows that it could not be reached for ($0.0" in done.stderr
+    paid = dollars(missing * 110 / 1e6)
+    assert f"the judge was asked again about 3 of 3 rows that it could not be reached for ({paid})" in done.stderr
     after = json.loads(done.stdout)
     assert len(endpoint.requests) == asked + missing
     assert (after["judge"]["unjudged"], after["judge"]["agreement"]["n"], after["verdict"]["token"]) == (0, 24, "earns")
@@ -272,6 +275,28 @@ def test_rescore_says_which_rows_are_left_and_why(
     assert len(endpoint.requests) == asked
     file.write_text(text.replace("retries: 0", "retries: 1, max_tokens: 99"), "utf-8")
     assert found("rescore", file)["judge"]["unjudged"] == 0
+
+
+def test_rescore_of_a_store_that_is_only_read_asks_nobody(
+    file: pathlib.Path,  # noqa: F811
+    endpoint: FakeEndpoint,  # noqa: F811
+    referee: Referee,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What it would say could not be kept, and would be paid twice; the figures come all the same."""
+    referee.says = lambda parts: DOWN if of(parts, 3) else fair(parts)
+    command("compare", str(file), "--json")
+    asked, made = len(endpoint.requests), StoreFile.writing
+
+    def refused(self: StoreFile) -> Any:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(StoreFile, "writing", refused)
+    done = command("rescore", str(file), "--json")
+    monkeypatch.setattr(StoreFile, "writing", made)
+    assert (done.exit_code, json.loads(done.stdout)["judge"]["unjudged"]) == (0, 1)
+    assert "asked again about 1 row, and nothing can be kept of it: " in done.stderr
+    assert len(endpoint.requests) == asked
 
 
 def test_a_rescore_that_is_killed_loses_no_word(
