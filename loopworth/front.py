@@ -22,6 +22,7 @@ from loopworth.runs.executor import Executor
 from loopworth.runs.hearing import Listener
 from loopworth.runs.journal import Journal
 from loopworth.runs.kept import Kept
+from loopworth.runs.nesting import TOO_DEEP, nested
 from loopworth.runs.outcome import Outcome, Said
 from loopworth.runs.recording import Recording
 from loopworth.runs.store import Store, new_id
@@ -153,6 +154,8 @@ async def run(
     """
     askable(ask)
     compiled = ready(workflow, tools, models)
+    if nested(input):
+        return Outcome(None, "invalid_input", f"the input {TOO_DEEP}")
     async with opened(compiled, models) as mine:
         world = Live(mine, ask, watch=watch, hear=hear, doubts=Doubts(mine))
         if store is None:
@@ -227,8 +230,10 @@ def begin(
 
     `model` is what the workflow was compiled with in the place of every other. Where there is a run of this `id`, of
     the same workflow and input, it is that run. Raises WorkflowFault, and ValueError for an `id` that another run has,
-    or that none can have.
+    or that none can have, and for an input that is nested without end.
     """
+    if nested(input):
+        raise ValueError(f"the input {TOO_DEEP}")
     return durable.begin(store, ready(workflow, tools), input, id, model)
 
 

@@ -7,6 +7,7 @@ import pathlib
 
 import pytest
 
+import loopworth
 from tests.cli.kit import command
 
 LEVELS = (150, 600, 2_000, 100_000)
@@ -61,6 +62,20 @@ def test_an_input_says_so(nest: str, tmp_path: pathlib.Path) -> None:
         done = command("run", "echo.yaml", "--input", word)
         assert (done.exit_code, SAID in done.stderr) == (2, True)
     assert command("run", "echo.yaml", "-i", f"x={nest}").exit_code == 0
+
+
+def test_an_input_of_a_program_is_an_end_of_its_run(nest: str, tmp_path: pathlib.Path) -> None:
+    """`run` raises nothing for an input, and what is entered for later says it at once; nothing is kept of it."""
+    deep: list[object] = []
+    for _ in range(len(nest) // 2):
+        deep = [deep]
+    store = loopworth.Store(tmp_path / "runs.db")
+    outcome = loopworth.run_sync("echo.yaml", {"x": deep}, store=store)
+    assert (outcome.exit, SAID in outcome.note) == ("invalid_input", True)
+    with pytest.raises(ValueError, match=SAID):
+        loopworth.begin(store, "echo.yaml", {"x": deep})
+    assert store.shelf().runs() == []
+    store.close()
 
 
 @pytest.mark.parametrize("column", ["x", "expected"])

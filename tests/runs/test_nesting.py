@@ -29,6 +29,17 @@ def test_levels_are_lists_and_mappings(leaf: Any) -> None:
     assert not nested(leaf, 0)
 
 
+def test_what_holds_itself_has_no_end() -> None:
+    """However often it does: each level is looked at once."""
+    ring: list[Any] = []
+    ring += [ring, ring, {"a": ring}]
+    assert nested(ring)
+    shared: Any = [1]
+    for _ in range(DEEPEST - 1):
+        shared = [shared, shared]
+    assert not nested(shared)
+
+
 def test_json_that_is_read_can_be_written() -> None:
     """However deep it is, it is a value that all else can take, or a ValueError; brackets in texts are no levels."""
     assert json_of(json.dumps(deep(DEEPEST))) == deep(DEEPEST)
