@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 from unicodedata import category
 
@@ -42,12 +43,15 @@ def safe_json(value: Any, indent: int | None = None) -> str:
 
 def spelt(text: str, kept: str, spelling: Callable[[str], str]) -> str:
     """The text with the `spelling` of each character that would be obeyed, or would hide, but for those `kept`."""
-    odd = {sign: spelling(sign) for sign in set(text) if sign not in kept and hides(sign)}
+    odd = {sign: spelling(sign) for sign in set(text) if hides(sign) and sign not in kept}
+    if not odd:
+        return text
     if odd.keys() & PLACED:
         signs = enumerate(text)
         return "".join(s if s in PLACED and placed(text, at) else odd.get(s, s) for at, s in signs)
-    return text.translate({ord(sign): words for sign, words in odd.items()}) if odd else text
+    return text.translate({ord(sign): words for sign, words in odd.items()})
 
 
+@lru_cache(4096)
 def hides(sign: str) -> bool:
     return category(sign) in UNSAFE or sign in BLANK or sign in PLACED
