@@ -10,9 +10,10 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from loopworth.comparisons.basis import digest, source, tasks_file
+from loopworth.comparisons.basis import counted, digest, tasks_file
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.tasks import Task
+from loopworth.workflows import origin
 
 
 class ExtensionFault(ValueError):
@@ -71,9 +72,8 @@ def staged(
 
 def check_unchanged(comparison: Comparison, before: Mapping[str, Any], had: Sequence[Task]) -> None:
     """The tasks may have grown in number; what was run on must be as it was."""
-    now, then = source(comparison)["files"], before["files"]
     grown = tasks_file(comparison)
-    changed = sorted(name for name in now.keys() | then.keys() if name != grown and now.get(name) != then.get(name))
+    changed = [name for name in origin.changed(before["files"], counted(before, comparison)) if name != grown]
     if before["rows"] != digest(had):
         changed.append(f"tasks of {grown} that were run")
     if changed:

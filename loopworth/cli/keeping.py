@@ -9,7 +9,7 @@ from typing import TypeAlias
 from loopworth.cli.status import UserFault
 from loopworth.cli.store import found_run, one_comparison, tell_changed
 from loopworth.cli.terminal import complain
-from loopworth.comparisons.basis import GIVEN, changed, latest, with_given
+from loopworth.comparisons.basis import GIVEN, changed, counted, latest, with_given
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.extension import ExtensionFault, extended, staged
 from loopworth.comparisons.extension import taken_up as with_extensions
@@ -106,5 +106,6 @@ def replayer(comparison: Comparison, found: list[Recording], name: str, narrowed
     on these."""
     recorded, trials = one_comparison(found, name, comparison.name)
     again = with_given(comparison if narrowed else taken_up(comparison, recorded.kept, strict=False), recorded.kept)
-    tell_changed(recorded.kept.id, (recorded.kept.input or {}).get("files"), again.files)
+    made_of = recorded.kept.input or {}
+    tell_changed(recorded.kept.id, made_of.get("files"), counted(made_of, again))
     return again, Replayer(recorded, trials, comparison.stop_early)

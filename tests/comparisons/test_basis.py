@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from loopworth.comparisons.basis import changed, choice
+from loopworth.comparisons.basis import changed, source
 from loopworth.comparisons.comparison import load
 from tests.workflows.test_python_import import written
 
@@ -79,6 +79,18 @@ def test_every_file_of_the_python_counts_and_no_other_does(folder):
 def test_a_change_of_any_of_them_is_told(folder, name):
     """By this list going on with a comparison is refused, and a worker of a fleet refuses work."""
     first = load(folder / "c.yaml")
-    before = {"files": first.files, "tasks": choice(first), "n": 1}
+    before = source(first)
     (folder / name).write_text(FILES[name] + "# changed\n")
     assert changed(before, load(folder / "c.yaml")) == ([name] if name in COUNTED else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("shared.py", []), ("score.py", ["score.py"]), ("asks.yaml", ["asks.yaml"])]
+)
+def test_of_what_an_older_version_kept_no_python_counts_but_what_it_counted(folder, name, told):
+    """It counted the files of functions, and a comparison that it began is gone on with while they are the same."""
+    before = source(load(folder / "c.yaml"))
+    del before["given_arms"]
+    before["files"] = {file: of for file, of in before["files"].items() if file not in ("shared.py", "models.py")}
+    (folder / name).write_text(FILES[name] + "# changed\n")
+    assert changed(before, load(folder / "c.yaml")) == told
