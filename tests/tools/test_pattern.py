@@ -29,6 +29,10 @@ PATTERNS = [
     r"b\Z",
     r"[+--c]",
     r"(?x)a # letters",
+    "(?i:b)(?x:[ a])",
+    "[[a]2]",
+    r"[^a[\]]]?",
+    r"\[[a-c]\]?",
 ]
 TEXT = st.text(st.sampled_from("abcABX0129.-@&<>{}, \n]+é\u017f\u212a\u0663"), max_size=8)
 
