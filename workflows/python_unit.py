@@ -83,12 +83,13 @@ def importable(path: Path) -> bool:
 
 def read(name: str, path: Path, base: Path) -> Unit:
     sources = {name: Source(path, path.read_bytes())} if path.is_file() else dict(modules(name, path))
-    leads = dict[Import, Path]()
-    for dotted, source in sources.items():
-        for statement in statements(source.text):
-            for one in imports(statement, package_of(dotted, source)):
-                if (to := lead(one, name, path, base)) is not None:
-                    leads[one] = to
+    named = dict.fromkeys(
+        one
+        for dotted, source in sources.items()
+        for statement in statements(source.text)
+        for one in imports(statement, package_of(dotted, source))
+    )
+    leads = {one: to for one in named if (to := lead(one, name, path, base)) is not None}
     return Unit(name, path, sources, leads)
 
 
