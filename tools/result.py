@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from loopworth.runs.message import readable
+from loopworth.tools.module_name import public
 
 DEEPEST = 100
 """Levels of nesting that a result may have; one that holds itself has no end."""
@@ -74,7 +75,7 @@ def converted(value: Any, depth: int) -> Any:
     if type(value).__module__.partition(".")[0] == "numpy":
         return plain(value.tolist(), depth + 1)
     name = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
-    raise Unserialisable(f"a value of type {name}")
+    raise Unserialisable(f"a value of type {public(name)}")
 
 
 def fielded(value: Any) -> Iterable[tuple[Any, Any]] | None:

@@ -8,16 +8,27 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, SecretBytes, SecretStr, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
+from pydantic.json_schema import CoreModeRef, CoreRef, DefsRef, GenerateJsonSchema
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from loopworth.runs.journal import encode
 from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.tools.fault import ToolFault
 from loopworth.tools.mismatch import mismatches
+from loopworth.tools.module_name import public
 from loopworth.tools.signature import NONE, Parameter, title
 from loopworth.tools.tool import Accepted
 
 STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Definitions(GenerateJsonSchema):
+    """Names two classes of one name by their modules, as the author calls these: a request is the same wherever the
+    files stand, and whatever else is in them."""
+
+    def get_defs_ref(self, core_mode_ref: CoreModeRef) -> DefsRef:
+        ref, mode = core_mode_ref
+        return super().get_defs_ref((CoreRef(public(ref)), mode))
 
 
 class Schema:
@@ -57,7 +68,7 @@ def modelled(
     """The pydantic model and its JSON schema. A hint that JSON cannot carry is the author's fault, by parameter."""
     try:
         model = create_model("Arguments", __config__=STRICT, **fields)
-        return model, untitled(model.model_json_schema())
+        return model, untitled(model.model_json_schema(schema_generator=Definitions))
     except (PydanticUserError, NameError) as error:
         for each, field in zip(taken, fields.values(), strict=True) if len(taken) > 1 else ():
             modelled(function, [each], {"a0": field})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import re
 import sys
 import traceback
 from collections.abc import Collection
@@ -13,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from loopworth.runs.spelling import nearest
+from loopworth.tools.module_name import public
 from loopworth.workflows import python_import, python_unit
 
 
@@ -74,11 +74,6 @@ def beside(name: str, base: Path) -> Path | None:
 
 
 # -- what is wrong with a module ---------------------------------------------------------------------------------------
-
-
-def public(text: str) -> str:
-    """A text in which modules have the names that their author knows."""
-    return re.sub(r"\b_loopworth_(\w+?)(_[0-9a-f]{16})?\b", r"\1", text)
 
 
 def raised_at(error: BaseException, files: Collection[Path]) -> tuple[Path, int] | None:

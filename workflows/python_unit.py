@@ -17,6 +17,8 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import NamedTuple
 
+from loopworth.tools.module_name import private
+
 
 class Source(NamedTuple):
     """A Python file and what stands in it; a folder without `__init__.py` has an empty one."""
@@ -170,7 +172,7 @@ def pythons_own(top: str, path: Path | None) -> bool:
 
 def private_names(units: Mapping[Path, Unit]) -> dict[Path, str]:
     """The name of each unit among Python's modules: another one for another content of it, or of what it imports."""
-    return {path: f"_loopworth_{unit.name}_{digest(path, units)}" for path, unit in units.items()}
+    return {path: private(unit.name, digest(path, units)) for path, unit in units.items()}
 
 
 def digest(path: Path, units: Mapping[Path, Unit]) -> str:
@@ -215,11 +217,11 @@ def replaced(statement: ast.stmt, package: tuple[str, ...], names: Mapping[Impor
                 yield ast.copy_location(ast.Import([ast.copy_location(new, alias)]), statement)
     elif isinstance(statement, ast.ImportFrom) and (found := list(imports(statement, package))):
         if statement.module:
-            absolute = names.get(found[0], f"_loopworth_{statement.module}" if statement.level else statement.module)
+            absolute = names.get(found[0], private(statement.module) if statement.level else statement.module)
             yield ast.copy_location(ast.ImportFrom(absolute, statement.names, 0), statement)
         else:
             for alias in statement.names:
-                name = names.get(Import(True, alias.name), f"_loopworth_{alias.name}")
+                name = names.get(Import(True, alias.name), private(alias.name))
                 new = ast.alias(name, alias.asname or alias.name)
                 yield ast.copy_location(ast.Import([ast.copy_location(new, alias)]), statement)
     else:

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from loopworth.runs.message import json_of, unfenced
+from loopworth.tools.schema import Definitions
 from loopworth.workflows import json_schema
 
 OBJECT = ConfigDict(extra="forbid")
@@ -40,7 +41,7 @@ class Type:
     @cached_property
     def schema(self) -> dict[str, Any]:
         """The JSON schema, without titles and with references put in place (unless a model holds itself)."""
-        return clean(self.adapter.json_schema(by_alias=True))
+        return clean(self.adapter.json_schema(by_alias=True, schema_generator=Definitions))
 
     @cached_property
     def fields(self) -> dict[str, Type]:
@@ -60,7 +61,7 @@ class Type:
     @cached_property
     def asked(self) -> dict[str, Any]:
         """The JSON schema of `model`: always an object."""
-        return clean(self.model.model_json_schema(by_alias=True))
+        return clean(self.model.model_json_schema(by_alias=True, schema_generator=Definitions))
 
     def plain(self, instance: BaseModel) -> Any:
         """The plain value inside an instance of `model`."""

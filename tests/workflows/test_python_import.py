@@ -15,8 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopworth.tools.python import python_tool
 from loopworth.workflows.python_name import load
 from loopworth.workflows.python_unit import reached
+from loopworth.workflows.type_expression import parse_type
+from tests.tools.kit import invoke
 
 FOLDER = {
     "helpers.py": "mark = 'helpers'\n",
@@ -273,3 +276,38 @@ def test_what_python_compiles_is_compiled_however_deep_it_is(tmp_path, before, t
     """A tree may be less deep than a text: only a file with an import to replace is made one."""
     written(tmp_path, {"helpers.py": "", "app.py": f"{before}total = {' + '.join(['1'] * terms)}\n"})
     assert load("app:total", tmp_path) == terms
+
+
+ITEM = "from pydantic import BaseModel\nclass Item(BaseModel):\n    {}: str\n"
+TOLD = {
+    "bought.py": ITEM.format("price"),
+    "lent.py": ITEM.format("until"),
+    "app.py": """
+import bought, lent
+from pydantic import BaseModel
+
+class Shelf(BaseModel):
+    bought: bought.Item
+    lent: lent.Item
+    below: "list[Shelf]"
+
+def put(one: bought.Item, other: lent.Item) -> str:
+    "Put two things on the shelf."
+    return object.__new__(type("Thing", (), {"__module__": __name__}))
+""",
+}
+
+
+def test_what_a_model_is_told_is_the_same_wherever_the_files_stand(tmp_path):
+    """Two classes of one name are told apart by their modules, which have the names that their author knows."""
+
+    def told(folder: str) -> str:
+        here = written(tmp_path / folder, TOLD)
+        tool = python_tool("put", load("app:put", here), effect="read")
+        answered = invoke(tool, {"one": {"price": "5"}, "other": {"until": "May"}})
+        return json.dumps([tool.parameters, parse_type("app:Shelf", here).schema, answered.content])
+
+    assert told("a") == told("b")
+    assert "bought__Item" in told("a")
+    assert "app.Thing" in told("a")
+    assert "_loopworth_" not in told("a")
