@@ -45,10 +45,16 @@ class Loader(SourceFileLoader):
 
 
 class Finder:
-    """Finds the modules of placed units, by their private names, and nothing else."""
+    """Finds the modules of placed units, by their private names, and nothing else. `shared` are the private names that
+    units had when they were first left to Python, which loads each once."""
 
     def __init__(self) -> None:
         self.placed: dict[str, Placed] = {}
+        self.shared: dict[Path, str] = {}
+
+    def shares(self, unit: Unit, private: str) -> bool:
+        """Whether Python finds a unit by itself, and holds it as it is now."""
+        return python_unit.pythons_own(unit.name, unit.path) and self.shared.setdefault(unit.path, private) == private
 
     def find_spec(
         self,
@@ -77,26 +83,26 @@ def load(name: str, base: Path) -> ModuleType:
     """The module `name` that stands in the folder `base`: the same as long as it and all that it imports there hold the
     same, another one once they do not. Raises what its import raises.
 
-    A package that Python finds by itself is Python's: it is one with that of the rest of the program.
+    A package that Python finds by itself is Python's, until it changes: it is one with that of the rest of the program.
     """
-    top, dot, rest = name.partition(".")
-    path = python_unit.standing(name, base)
-    if path is not None and path.is_dir() and python_unit.pythons_own(top, path):
-        return importlib.import_module(name)
+    _, dot, rest = name.partition(".")
     units = python_unit.reached(name, base)
     private = python_unit.private_names(units)
+    path, own = next(iter(units.items()))
+    if path.is_dir() and FINDER.shares(own, private[path]):
+        return importlib.import_module(name)
     for one, unit in units.items():
         FINDER.placed.setdefault(private[one], Placed(unit, names_in(unit, units, private)))
     if FINDER not in sys.meta_path:
         sys.meta_path.insert(0, FINDER)
-    return importlib.import_module(f"{private[path]}{dot}{rest}")  # type: ignore[index]
+    return importlib.import_module(f"{private[path]}{dot}{rest}")
 
 
 def names_in(unit: Unit, units: Mapping[Path, Unit], private: Mapping[Path, str]) -> dict[Import, str]:
-    """The full name of what each import of a unit leads to: private, but for what Python finds there by itself."""
+    """The full name of what each import of a unit leads to: private, but for what is shared with Python."""
     found = dict[Import, str]()
     for one, to in unit.leads.items():
         _, dot, rest = one.name.partition(".")
-        known = to != unit.path and python_unit.pythons_own(units[to].name, to)
-        found[one] = one.name if known else f"{private[to]}{dot}{rest}"
+        shared = to != unit.path and FINDER.shares(units[to], private[to])
+        found[one] = one.name if shared else f"{private[to]}{dot}{rest}"
     return found

@@ -247,6 +247,20 @@ def test_what_python_finds_there_by_itself_is_one_with_that_of_the_program(tmp_p
         assert load("shop.orders:mark", tmp_path) is shop.orders.mark
 
 
+def test_what_python_has_of_it_is_loaded_anew_too_where_it_changed(tmp_path):
+    """A worker of a fleet tells the digest of the files as they are, and runs what it tells."""
+    written(tmp_path, {**FOLDER, "app.py": "from helpers import mark\nfrom shop import config\n"})
+    with on_the_path(tmp_path.resolve()):
+        first = [load(name, tmp_path) for name in ("app:mark", "app:config.mark", "shop.orders:mark")]
+        written(tmp_path, {"helpers.py": "mark = 'new'\n", "shop/config.py": "mark = 'newer'\n"})
+        assert first == ["helpers", "shop.config", "shop.orders shop.config"]
+        assert load("app:mark", tmp_path) == "new"
+        assert load("app:config.mark", tmp_path) == "newer"
+        assert load("shop.orders:mark", tmp_path) == "shop.orders newer"
+        written(tmp_path, FOLDER)
+        assert load("app:config", tmp_path) is sys.modules["shop.config"]
+
+
 def test_links_are_followed_and_not_in_a_circle(tmp_path):
     """Modules are where a folder says they are, and each is read once on its way."""
     written(tmp_path, {"elsewhere/part.py": "mark = 1\n", "own/app.py": "import shop.linked.part as part\n"})
