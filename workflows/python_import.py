@@ -53,7 +53,9 @@ class Finder:
         self.shared: dict[Path, str] = {}
 
     def shares(self, unit: Unit, private: str) -> bool:
-        """Whether Python finds a unit by itself, and holds it as it is now."""
+        """Whether Python finds a unit by itself, and holds it as it is now, or will."""
+        if unit.name not in sys.modules:
+            self.shared[unit.path] = private
         return python_unit.pythons_own(unit.name, unit.path) and self.shared.setdefault(unit.path, private) == private
 
     def find_spec(

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopworth.tools.python import python_tool
-from loopworth.workflows.python_name import load
+from loopworth.workflows.python_name import PythonNameFault, load
 from loopworth.workflows.python_unit import reached
 from loopworth.workflows.type_expression import parse_type
 from tests.tools.kit import invoke
@@ -259,6 +259,16 @@ def test_what_python_has_of_it_is_loaded_anew_too_where_it_changed(tmp_path):
         assert load("shop.orders:mark", tmp_path) == "shop.orders newer"
         written(tmp_path, FOLDER)
         assert load("app:config", tmp_path) is sys.modules["shop.config"]
+
+
+def test_what_python_could_not_load_is_its_own_once_it_is_mended(tmp_path):
+    """Python holds nothing of a module that failed, and looks at its file again."""
+    written(tmp_path, {"helpers.py": "mark = 1 / 0\n", "app.py": "import helpers\n"})
+    with on_the_path(tmp_path.resolve()):
+        with pytest.raises(PythonNameFault, match="division by zero"):
+            load("app:helpers", tmp_path)
+        written(tmp_path, {"helpers.py": "mark = 'mended'\n"})
+        assert load("app:helpers", tmp_path) is sys.modules["helpers"]
 
 
 def test_links_are_followed_and_not_in_a_circle(tmp_path):
