@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, SecretBytes, SecretStr, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import CoreModeRef, CoreRef, DefsRef, GenerateJsonSchema
@@ -18,6 +18,7 @@ from loopworth.tools.mismatch import mismatches
 from loopworth.tools.module_name import public
 from loopworth.tools.signature import NONE, Parameter, title
 from loopworth.tools.tool import Accepted
+from loopworth.tools.unseen import unseen
 
 STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -102,22 +103,6 @@ def checked(function: Callable[..., Any], taken: Parameter, description: str | N
     if description:
         said["description"] = description
     return hint, Field(alias=taken.name, **said)
-
-
-def unseen(hint: Any, above: frozenset[Any] = frozenset()) -> Iterator[str]:
-    """What a function would get of a value and the canonical arguments do not tell: secrets, and fields left out."""
-    for part in get_args(hint):
-        yield from unseen(part, above)
-    if isinstance(hint, FieldInfo) and hint.exclude:
-        yield "a value with `exclude`"
-    if not isinstance(hint, type) or hint in above:
-        return
-    if issubclass(hint, SecretStr | SecretBytes):
-        yield f"a {hint.__name__}"
-    for name, field in hint.model_fields.items() if issubclass(hint, BaseModel) else ():
-        if field.exclude:
-            yield f"the field {name!r} with `exclude`"
-        yield from unseen(field.annotation, above | {hint})
 
 
 def annotation(hint: Any) -> str | None:

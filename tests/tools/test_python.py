@@ -7,10 +7,11 @@ import functools
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
+import pydantic
 import pytest
-from pydantic import BaseModel, Field, SecretBytes, SecretStr
+from pydantic import BaseModel, Field, Secret, SecretBytes, SecretStr
 from typing_extensions import TypedDict
 
 from loopworth.tools.arguments import ArgumentFault
@@ -316,6 +317,33 @@ class Account(BaseModel):
     tree: Node | None = None
 
 
+@dataclasses.dataclass
+class Key:
+    word: SecretStr
+
+
+class Door(NamedTuple):
+    keys: list[Key]
+
+
+class Room(TypedDict):
+    doors: tuple[Door, ...]
+
+
+@dataclasses.dataclass
+class Note:
+    text: Annotated[str, Field(exclude=True)]
+
+
+@pydantic.dataclasses.dataclass
+class Card:
+    pin: str = Field("", exclude=True)
+
+
+class Sparse(BaseModel):
+    to: str = Field("", exclude_if=lambda to: to == "all")
+
+
 @pytest.mark.parametrize(
     ("hint", "part"),
     [
@@ -324,6 +352,13 @@ class Account(BaseModel):
         (Login, "the field 'password' with `exclude`"),
         (Account, "the field 'password' with `exclude`"),
         (Annotated[str, Field(exclude=True)], "a value with `exclude`"),
+        (list[Secret[int]], "a Secret"),
+        (Key, "a SecretStr"),
+        (Door, "a SecretStr"),
+        (Room, "a SecretStr"),
+        (Note, "a value with `exclude`"),
+        (Card, "the field 'pin' with `exclude`"),
+        (Sparse, "the field 'to' with `exclude`"),
     ],
 )
 def test_an_argument_that_its_gate_would_not_show_is_the_authors_fault(hint, part):
