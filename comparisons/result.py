@@ -49,7 +49,8 @@ class Result:
     trials cost is as recorded. Where it stopped early, `spared` says what that saved, and `counted` on which tasks an
     arm's figures stand: None where its tasks were selected by another's results, so that it has none. `labels` are
     what an LLM judge said of its labelled rows. `environment` is what it was run on, where that was elsewhere or
-    before, and is kept. `remarks` are what else is to be known of it.
+    before, and is kept. `remarks` are what else is to be known of it. `reheard_usd` is what a judge is known to have
+    cost that was asked again for it.
     """
 
     comparison: Comparison
@@ -74,6 +75,7 @@ class Result:
     labels: tuple[Trial, ...] = ()
     environment: Mapping[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    reheard_usd: float = 0.0
 
     @property
     def agreement(self) -> Agreement | None:
@@ -128,8 +130,8 @@ class Result:
 
     @property
     def usd(self) -> float:
-        """What is known to have been spent, reruns included; nothing where it is replayed."""
-        return 0.0 if self.replayed else self.recorded_usd
+        """What is known to have been spent, reruns included; where it is replayed, on a judge that was asked again."""
+        return self.reheard_usd if self.replayed else self.recorded_usd
 
     @property
     def recorded_usd(self) -> float:

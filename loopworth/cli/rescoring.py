@@ -51,15 +51,18 @@ def rescore(
     of_then, kept = as_run(comparison, before), before
 
     async def anew() -> Result:
+        usd = 0.0
         if due := unheard(of_then, shelf, kept):
             judged(of_then, shelf, kept)  # or nothing is paid
             try:
                 with open_store(store) as open:
-                    complain((await reheard(of_then, open, kept, due)).words)
+                    heard = await reheard(of_then, open, kept, due)
+                    usd = heard.used.usd or 0.0
+                    complain(heard.words)
             except StoreFault as why:
                 rows = counted(len(due), "row")
                 complain(f"the judge is to be asked again about {rows}, and nothing can be kept of it: {why}")
-        return rescored(of_then, shelf, kept)
+        return rescored(of_then, shelf, kept).but(reheard_usd=usd)
 
     try:
         finish(anew(), lambda result: tell(result, require, as_json))

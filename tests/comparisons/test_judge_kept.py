@@ -274,6 +274,8 @@ def test_rescore_says_which_rows_are_left_and_why(
     assert command("rescore", str(file)).exit_code == 2
     assert len(endpoint.requests) == asked
     file.write_text(text.replace("retries: 0", "retries: 1, max_tokens: 99"), "utf-8")
+    assert re.search(r"spent: \$0\.00\d+\n", command("rescore", file).stdout)
+    assert "spent: nothing" in command("rescore", file).stdout
     assert found("rescore", file)["judge"]["unjudged"] == 0
 
 
