@@ -22,6 +22,7 @@ from loopworth.runs.world import Strike
 from loopworth.tools.arguments import ArgumentFault, parse
 from loopworth.tools.gate import question
 from loopworth.tools.guard import pass_by
+from loopworth.tools.module_name import public
 from loopworth.tools.result import Unserialisable, content, json_text, keeping, kept, plain
 from loopworth.tools.threads import Ended
 from loopworth.tools.tool import Accepted, Tool
@@ -261,7 +262,7 @@ def described(error: BaseException) -> str:
     if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         return described(error.exceptions[0])  # a task group says only that something failed in it
     try:
-        said = hide(readable(str(error))).strip()
+        said = hide(readable(public(str(error)))).strip()
     except Exception:
         said = ""
     if isinstance(error, BaseExceptionGroup):

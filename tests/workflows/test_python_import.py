@@ -318,6 +318,10 @@ class Shelf(BaseModel):
 def put(one: bought.Item, other: lent.Item) -> str:
     "Put two things on the shelf."
     return object.__new__(type("Thing", (), {"__module__": __name__}))
+
+def fail() -> str:
+    "Look for what is not there."
+    return lent.shelf
 """,
 }
 
@@ -329,9 +333,11 @@ def test_what_a_model_is_told_is_the_same_wherever_the_files_stand(tmp_path):
         here = written(tmp_path / folder, TOLD)
         tool = python_tool("put", load("app:put", here), effect="read")
         answered = invoke(tool, {"one": {"price": "5"}, "other": {"until": "May"}})
-        return json.dumps([tool.parameters, parse_type("app:Shelf", here).schema, answered.content])
+        failed = invoke(python_tool("fail", load("app:fail", here), effect="read"))
+        return json.dumps([tool.parameters, parse_type("app:Shelf", here).schema, answered.content, failed.content])
 
     assert told("a") == told("b")
     assert "bought__Item" in told("a")
     assert "app.Thing" in told("a")
+    assert "module 'lent' has no attribute 'shelf'" in told("a")
     assert "_loopworth_" not in told("a")
