@@ -112,7 +112,7 @@ def modules(name: str, folder: Path, above: tuple[Path, ...] = ()) -> Iterator[t
 # -- imports -----------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=16_384)
 def statements(text: bytes) -> tuple[ast.Import | ast.ImportFrom, ...]:
     """The imports of a module, wherever in it they stand; none where it is no Python, which its import tells."""
     try:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from loopworth.tools.python import python_tool
 from loopworth.workflows.python_name import PythonNameFault, load
-from loopworth.workflows.python_unit import reached
+from loopworth.workflows.python_unit import reached, statements
 from loopworth.workflows.type_expression import parse_type
 from tests.tools.kit import invoke
 
@@ -180,6 +180,15 @@ def test_what_changed_is_loaded_anew_with_all_that_imports_it(tmp_path):
     assert (before(), after()) == ((1, 1), (2, 2))
     assert load("app:told", tmp_path) is after
     assert load("other:mark", tmp_path) is other
+
+
+def test_however_big_a_package_is_each_of_its_modules_is_parsed_once(tmp_path):
+    """Parsing takes most of the time, and every tool of a catalogue looks at all of them."""
+    written(tmp_path, {f"shop/part{k}.py": f"import json\nmark = {k}\n" for k in range(1_500)})
+    assert load("shop.part7:mark", tmp_path) == 7
+    before = statements.cache_info().misses
+    assert load("shop.part8:mark", tmp_path) == 8
+    assert statements.cache_info().misses == before
 
 
 def test_a_change_of_one_second_and_length_is_seen(tmp_path, monkeypatch):
