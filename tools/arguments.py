@@ -12,11 +12,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
+from loopworth.runs.nesting import DEEPEST
 from loopworth.tools.names import brief, shown
 from loopworth.tools.slips import slip
-
-DEEPEST = 100
-"""Levels of nesting that arguments may have."""
 
 MOST_BITS = 14_000
 """Bits of an integer that Python still writes as text (4,300 digits)."""

@@ -19,10 +19,9 @@ from typing import Any, TypeAlias
 import msgspec
 
 from loopworth.runs.message import readable
+from loopworth.runs.nesting import DEEPEST
 from loopworth.tools.module_name import public
 
-DEEPEST = 100
-"""Levels of nesting that a result may have; one that holds itself has no end."""
 MOST_BITS = 14_000
 """Bits of an integer that still has a decimal text."""
 Keep: TypeAlias = "dict[str, Keep]"
@@ -48,7 +47,7 @@ def plain(value: Any, depth: int = 0) -> Any:
         return whole(value)
     if kind is float:
         return value if math.isfinite(value) else marked(value)
-    if depth > DEEPEST:
+    if depth >= DEEPEST:
         raise Unserialisable(f"a value nested more than {DEEPEST} levels deep, or one that holds itself")
     if kind is dict:
         return mapping(value.items(), depth)
@@ -105,7 +104,7 @@ def mapping(items: Iterable[tuple[Any, Any]], depth: int) -> dict[str, Any]:
 
 def named(key: Any) -> str:
     """A key as the text that JSON needs."""
-    name = plain(key, DEEPEST)
+    name = plain(key, DEEPEST - 1)
     return name if isinstance(name, str) else json_text(name)
 
 

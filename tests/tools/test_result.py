@@ -18,8 +18,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopworth.runs.message import json_of
+from loopworth.runs.nesting import DEEPEST
 from loopworth.tools.python import python_tool
 from loopworth.tools.result import Unserialisable, content, keeping, kept, plain
+from tests.runs.test_nesting import deep
 from tests.tools.kit import invoke
 
 
@@ -101,6 +104,15 @@ def holding_itself():
     value = []
     value.append(value)
     return value
+
+
+def test_a_result_may_be_as_deep_as_what_is_read_again():
+    """And no deeper: what a run shows as JSON can be an input of the next one."""
+    deepest = deep(DEEPEST)
+    assert json_of(json.dumps(plain(deepest))) == deepest
+    with pytest.raises(Unserialisable, match="more than 100 levels"):
+        plain(deep(DEEPEST + 1))
+    assert plain({(1, 2): "a key"}) == {"[1,2]": "a key"}
 
 
 @pytest.mark.parametrize(
