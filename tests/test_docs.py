@@ -15,8 +15,11 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.forks import Forks
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+ENVIRON = {"COLUMNS": "120", "NO_COLOR": "1", "PYTHONSAFEPATH": "1"}
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 
 
@@ -59,38 +62,45 @@ def shows(said: str, shown: str) -> bool:
     return True
 
 
-def run(command: list[str], folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    environ = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "PYTHONSAFEPATH": "1", **more}
+def python(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    environ = {**os.environ, **ENVIRON, "PYTHONPATH": path}
+    command = [sys.executable, "-W", "error", "-c", text]
     return subprocess.run(
         command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL
     )
 
 
-def play(block: Block, folder: Path) -> None:
+def play(block: Block, folder: Path, forks: Forks) -> None:
     if block.file:
         where = folder / block.file
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_text(block.text, "utf-8")
     elif block.language == "python":
-        path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
-        done = run([sys.executable, "-W", "error", "-c", block.text], folder, PYTHONPATH=path)
+        done = python(block.text, folder)
         assert done.returncode == 0, done.stderr
     else:
         for command, shown in typed(block):
             words = shlex.split(command, comments=True)
             assert words[0] == "loopworth", f"only loopworth is run here: {command}"
-            done = run([sys.executable, "-m", *words], folder)
+            done = forks.run(words[1:], folder)
             said = done.stdout + done.stderr
             assert shows(said, shown), f"{command}\nshows\n{said}\nand the page says\n{shown}"
             assert "Traceback" not in said
 
 
+@pytest.fixture(scope="module")
+def forks():
+    with Forks(**ENVIRON) as made:
+        yield made
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
-def test_the_examples_of_a_page_run(page, tmp_path):
+def test_the_examples_of_a_page_run(page, tmp_path, forks):
     """What a page tells a reader to write and to type works, and shows what the page shows."""
     for block in blocks(page):
         try:
-            play(block, tmp_path)
+            play(block, tmp_path, forks)
         except AssertionError as error:
             raise AssertionError(f"{page.name}:{block.line}: {error}") from None
 
