@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopworth.models.dialects import DIALECTS
@@ -44,6 +44,7 @@ EVENTS = st.lists(st.dictionaries(KEYS, JSON, max_size=5), max_size=6)
 
 @pytest.mark.parametrize("name", DIALECTS)
 @given(events=EVENTS)
+@settings(max_examples=50)
 def test_no_event_raises(name: str, events: list[dict[str, Any]]) -> None:
     """What is gathered can be looked at for trouble, and read where there is none or where a deadline cuts it."""
     dialect = DIALECTS[name]
@@ -58,6 +59,7 @@ def test_no_event_raises(name: str, events: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("name", DIALECTS)
 @given(events=EVENTS, kind=st.sampled_from(["sse", "lines"]), cut=st.integers(0, 200))
+@settings(max_examples=50)
 def test_no_stream_of_events_raises(name: str, events: list[dict[str, Any]], kind: str, cut: int) -> None:
     """From the wire to the trouble or the reply."""
     dialect = DIALECTS[name]
