@@ -50,6 +50,6 @@ def test_a_thread_that_hangs_does_not_hold_the_process(then: str, said: str) -> 
     began = time.monotonic()
     os.kill(terminal.process.pid, signal.SIGINT)
     assert terminal.close() == 130, terminal.seen
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     assert said in terminal.seen
     assert "Traceback" not in terminal.seen

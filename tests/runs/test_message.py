@@ -31,9 +31,9 @@ def test_a_fence_goes_where_it_holds_all_of_the_text(text: str, inside: str) -> 
 @pytest.mark.parametrize("text", ["```\n" + "\n" * 500_000 + "x", "```json\n" + " \n" * 250_000 + "```x"])
 def test_empty_lines_without_end_take_no_time(text: str) -> None:
     """A model in a circle writes them, and the run waits for what is read of it."""
-    began = time.perf_counter()
+    began = time.process_time()
     assert unfenced(text) == text
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize("text", ["", "{", "no", "[" * 5000, '{"a": ' * 5000])

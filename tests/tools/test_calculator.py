@@ -118,10 +118,10 @@ def test_nothing_of_python_is_known(expression):
 )
 def test_no_expression_takes_long(expression):
     """What would be too large is refused before it is computed."""
-    began = time.monotonic()
+    began = time.process_time()
     seen = invoke(TOOL, {"expression": expression})
     assert seen.status in ("ok", "invalid_arguments")
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
 
 
 def combined(pair):
