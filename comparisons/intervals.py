@@ -84,9 +84,8 @@ def mean_log_t(totals: Sequence[float], sizes: Sequence[int], conf: float = 0.95
     n, runs, total = len(totals), sum(sizes), sum(totals)
     if n < 2 or not isfinite(total):
         return None
-    if total <= 0:
+    if (mean := total / runs) <= 0:
         return (0.0, 0.0)
-    mean = total / runs
     spread = sqrt(sum((amount / mean - size) ** 2 for amount, size in zip(totals, sizes, strict=True)) / (n - 1))
     reach = exp(t_of(conf, n - 1) * spread * sqrt(n) / runs)
     return (mean / reach, mean * reach)

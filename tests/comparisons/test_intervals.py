@@ -82,8 +82,9 @@ def test_more_runs_of_the_same_tasks_say_no_more_of_others(units: list[tuple[flo
 
 
 def test_a_mean_of_nothing_is_nothing_and_one_task_has_no_interval() -> None:
-    """Nor has what is not finite."""
+    """Nor has what is not finite; a mean under the least number that there is, is nothing too."""
     assert intervals.mean_log_t([0.0, 0.0], [1, 1]) == (0.0, 0.0)
+    assert intervals.mean_log_t([5e-324, 0.0, 0.0], [1, 1, 1]) == (0.0, 0.0)
     assert intervals.mean_log_t([5.0], [1]) is None
     assert intervals.mean_log_t([1.0, float("inf")], [1, 1]) is None
 
