@@ -69,7 +69,8 @@ def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
         were = "was" if again == 1 else "were"
         yield f"{counted(again, 'run')} that the endpoint failed {were} made again at the end"
     if arm.shape == "log":
-        missing = arm.planned - arm.made
+        log = next(one.log for one in result.comparison.arms if one.name == arm.arm) or {}
+        missing = sum((one.task, one.repeat) not in log for one in result.order if one.arm == arm.arm)
         yield "figures are as recorded" + (f"; the log has no run of {missing} of {arm.planned}" if missing else "")
     if any(one.name == arm.arm and one.origin == "store" for one in result.comparison.arms):
         yield "it was given in Python, and is not run without its program: what is kept of its runs is told"

@@ -294,7 +294,7 @@ class Execution:
         else:
             self.of_controls[trial.planned] = trial
         self.news.set()
-        self.outlay.add(trial.spent)
+        self.outlay.add(self.maker.spent(trial))
         if lane is not None:
             lane.end(trial.arm, trial.began, self.maker.elapsed())
         if (control := self.maker.control) is not None:
@@ -316,7 +316,8 @@ class Execution:
         where = ", ".join(endpoints) or "its program"
         before = self.trials if trial.attempt else ()
         failed = all(one.exit == "provider_error" for one in (trial, *before) if one.arm == trial.arm)
-        self.heard(trial.arm, failed, f"{where} failed the arm {trial.arm!r}", trial.note)
+        if not self.maker.is_log(trial.arm):
+            self.heard(trial.arm, failed, f"{where} failed the arm {trial.arm!r}", trial.note)
         if trial.judge_calls:
             why = trial.remark.removeprefix(UNREACHED).removeprefix(": ")
             self.heard(PLACE, trial.unreached, "the judge's endpoint failed it", why)

@@ -24,6 +24,7 @@ from loopworth.comparisons.scores import Score
 from loopworth.comparisons.tasks import Task
 from loopworth.comparisons.trial import Left, Trial, left_by, scored, tried
 from loopworth.runs.outcome import Diverged, Fenced, Outcome
+from loopworth.runs.usage import Usage
 from loopworth.workflows import typed_answer
 from loopworth.workflows.compile import Compiled
 
@@ -80,6 +81,14 @@ class Maker:
     def logged(self, planned: Planned) -> bool:
         """Whether it is a run that a log has."""
         return (planned.task, planned.repeat) in (self.arms[planned.arm].log or ())
+
+    def is_log(self, name: str) -> bool:
+        """Whether what is run under this name was made, and paid, elsewhere."""
+        return name in self.arms and self.arms[name].log is not None
+
+    def spent(self, trial: Trial) -> Usage:
+        """What a run took of the comparison's own budget: of one that was logged, what its judge did."""
+        return trial.judging if self.is_log(trial.arm) else trial.spent
 
     def makes(self, planned: Planned) -> bool:
         """Whether something is to be run: of a log, where a judge is to be asked about what it has."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import pathlib
 
@@ -9,7 +10,10 @@ import pytest
 from msgspec import structs
 
 from loopworth.comparisons.arms import Control
+from loopworth.comparisons.comparison import load
+from loopworth.comparisons.execution import compare
 from loopworth.comparisons.logged import log, of_control
+from loopworth.comparisons.report import report
 from loopworth.runs.kept import Kept
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.recording import Recording, RecordingFault, line
@@ -109,3 +113,41 @@ def test_a_control_has_a_name_that_no_arm_and_no_other_control_has() -> None:
     assert len(set(keys)) == 4
     assert all(map(of_control, keys))
     assert not any(map(of_control, ("a", "retry", None)))
+
+
+LOGS = """\
+comparison: logs
+tasks: tasks.jsonl
+score: equals
+arms:
+  broken: {log: broken.jsonl}
+  dear: {log: dear.jsonl}
+"""
+LOST = "def lost(**task): return {'answer': None, 'exit_reason': 'provider_error'}"
+
+
+def logs(folder: pathlib.Path, more: str) -> pathlib.Path:
+    """A comparison of two logs on 20 tasks: of runs that an endpoint failed, and of all but one at a cent each."""
+    ids = [str(n) for n in range(20)]
+    written(folder / "tasks.jsonl", *({"id": id, "expected": "42"} for id in ids))
+    failed = {"answer": None, "seconds": 1, "exit_reason": "provider_error"}
+    written(folder / "broken.jsonl", *({"task": id, **failed} for id in ids))
+    written(folder / "dear.jsonl", *({**ROWS[0], "task": id} for id in ids[1:]))
+    (folder / "lost.py").write_text(LOST)
+    (folder / "logs.yaml").write_text(LOGS + more)
+    return folder / "logs.yaml"
+
+
+def test_what_was_logged_is_read_to_its_end_whatever_it_cost_and_failed(tmp_path: pathlib.Path) -> None:
+    """Nobody is asked or paid for it now: no budget is spent on it, and it is no endpoint that is down."""
+    result = asyncio.run(compare(load(str(logs(tmp_path, "budget: {usd: 0.05}\n")))))
+    assert (result.whole, len(result.final)) == (True, 39)
+
+
+def test_a_log_lacks_what_it_has_no_run_of(tmp_path: pathlib.Path) -> None:
+    """And not what a comparison that stops did not come to."""
+    result = asyncio.run(compare(load(str(logs(tmp_path, '  lost: {python: "lost:lost"}\n')))))
+    assert result.stopped
+    said = report(result).warnings
+    assert "broken: figures are as recorded" in said
+    assert "dear: figures are as recorded; the log has no run of 1 of 20" in said
