@@ -160,7 +160,7 @@ async def run(
         world = Live(mine, ask, watch=watch, hear=hear, doubts=Doubts(mine))
         if store is None:
             return await activation.activate(compiled, input, world, journal, id)
-        made_of: dict[str, Any] = {"input": input, "source": {"files": origin.digests(compiled)}}
+        made_of: dict[str, Any] = {"input": input, "source": origin.made_of(compiled)}
         stored = store.begin(Kept(id or new_id(), "run", compiled.name, compiled.file, now(), **made_of))
         outcome = await activation.activate(compiled, input, world, stored, stored.run)
         store.finish(stored, outcome, over=outcome.exit not in ("cancelled", "waiting"))

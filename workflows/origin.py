@@ -6,14 +6,28 @@ import os
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from loopworth.workflows.compile import Compiled
 
 
-def digests(compiled: Compiled) -> dict[str, str]:
-    """The SHA-256 of every file that was read for it, and of its code, by the path from its own file."""
+def made_of(compiled: Compiled) -> dict[str, dict[str, str]]:
+    """The SHA-256 of every file that was read for it, and of its code, each by the path from its own file."""
     folder = Path(compiled.file or ".").resolve().parent
-    return by_path({*compiled.read, *compiled.code}, folder)
+    return {"files": by_path(compiled.read, folder), "code": by_path(compiled.code, folder)}
+
+
+def then_and_now(source: Mapping[str, Any] | None, compiled: Compiled) -> tuple[dict[str, str] | None, dict[str, str]]:
+    """The files that a run's record counts, as they were and as they are now; None where it counts none.
+
+    An older record has its code among the files, or counts none of it: then nothing is told of code.
+    """
+    now = made_of(compiled)
+    if source is None or "files" not in source:
+        return None, now["files"]
+    before = {**source["files"], **source.get("code", {})}
+    code = {name: digest for name, digest in now["code"].items() if "code" in source or name in before}
+    return before, {**now["files"], **code}
 
 
 def by_path(files: Iterable[Path], folder: Path) -> dict[str, str]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from loopworth.runs.kept import Kept
 from loopworth.workflows.compile import Compiled
-from loopworth.workflows.origin import by_path, changed
+from loopworth.workflows.origin import changed, made_of
 
 
 class Changed(Exception):
@@ -16,11 +15,10 @@ class Changed(Exception):
 
 
 def source(compiled: Compiled, model: str | None = None, given: Sequence[str] | None = None) -> dict[str, Any]:
-    """What a run is made of: its files by digest, the schemas of its tools, the names of what a program gave it."""
-    folder = Path(compiled.file or ".").resolve().parent
-    files = by_path(compiled.read, folder)
+    """What a run is made of: its files and its code by digest, the schemas of its tools, the names of what a program
+    gave it."""
     schemas = {tool.name: tool.parameters for tool in (*compiled.every, *compiled.tools.values())}
-    return {"files": files, "tools": schemas, "model": model, "given": None if given is None else list(given)}
+    return {**made_of(compiled), "tools": schemas, "model": model, "given": None if given is None else list(given)}
 
 
 def unchanged(kept: Kept, compiled: Compiled) -> None:

@@ -63,7 +63,7 @@ def run(
         return wanted.begin(compiled, answers, model)
     recording = None if replay is None else one_run(recordings(replay, store), replay, compiled.name)
     if recording is not None:
-        tell_changed(recording.kept.id, (recording.kept.source or {}).get("files"), origin.digests(compiled))
+        tell_changed(recording.kept.id, *origin.then_and_now(recording.kept.source, compiled))
     if recording is not None and answers:
         recording = structs.replace(recording, kept=structs.replace(recording.kept, input=answers))
     traceback = bool(ctx.find_root().params.get("traceback"))

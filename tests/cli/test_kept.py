@@ -6,9 +6,12 @@ import json
 import os
 import pathlib
 import resource
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -358,3 +361,28 @@ def test_a_replay_says_which_files_have_changed(folder: pathlib.Path) -> None:
             done = command(*words, "--replay", id)
             assert done.exit_code == 0, done.output
             assert (f"shop.py changed since {id}" in done.stderr) is change
+
+
+def older(source: dict) -> dict:
+    """What a durable run was made of, as a version before wrote it: without code."""
+    return {key: value for key, value in source.items() if key != "code"}
+
+
+@pytest.mark.parametrize("since", [lambda source: source, older], ids=["now", "older"])
+def test_a_replay_of_a_durable_run_counts_the_files_that_the_run_counted(folder: pathlib.Path, since: Any) -> None:
+    """Code that nobody touched has not changed; where the record counts none, nothing is said of code."""
+    step = "{id: said, call: shout, with: {seconds: 0}}"
+    text = PLAIN.replace("steps:", "tools: {shout: {python: 'shop:slow', effect: read}}\nsteps:")
+    (folder / "plain.yaml").write_text(text.replace('{id: said, set: "{{ question }}"}', step), "utf-8")
+    assert command("run", folder / "plain.yaml", "-i", "question=hi", "--durable").exit_code == 0
+    with closing(sqlite3.connect(os.environ["LOOPWORTH_STORE"])) as store, store:
+        [(id, source)] = store.execute("select id, source from run").fetchall()
+        store.execute("update run set source = ?", (json.dumps(since(json.loads(source))).encode(),))
+    said = []
+    for line in ("", "\nLATER = 1\n"):
+        with (folder / "shop.py").open("a", encoding="utf-8") as code:
+            code.write(line)
+        done = command("run", folder / "plain.yaml", "--replay", id)
+        assert done.exit_code == 0, done.output
+        said.append("changed since" in done.stderr)
+    assert said == [False, since is not older]
