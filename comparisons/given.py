@@ -9,7 +9,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import structs
 from pydantic import TypeAdapter, ValidationError
@@ -20,7 +20,7 @@ from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.endpoints import Open
 from loopworth.comparisons.extension import taken_up
 from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper
-from loopworth.comparisons.program import program_inputs
+from loopworth.comparisons.program import compiled, fitted, program_inputs
 from loopworth.comparisons.tasks import columns, lacking
 from loopworth.models import ModelSpec, open_model
 from loopworth.models.given import Given, GivenModel, by_key, opened, spec_of
@@ -38,11 +38,13 @@ from loopworth.workflows.type_expression import parse_type
 
 Joined: TypeAlias = tuple[Comparison, Open, frozenset[str]]
 """A comparison, who opens its models, and the keys of those that are the program's own."""
+Contender: TypeAlias = Compiled | Callable[..., Any]
+"""What a program gives as an arm: a workflow or an executor of its own, or a function, which is an arm as `python:`."""
 NAMES = TypeAdapter[str](Name)
 """What an arm may be called."""
 
 
-def joined(comparison: Comparison, arms: Mapping[str, Compiled], models: Mapping[str, Given]) -> Joined:
+def joined(comparison: Comparison, arms: Mapping[str, Contender], models: Mapping[str, Given]) -> Joined:
     """The comparison with these arms after its own, and with these models.
 
     Raises ValueError for an arm that the file does not allow, WorkflowFault for tasks that lack what one takes,
@@ -99,19 +101,24 @@ def kept(shelf: Shelf, comparison: Comparison, id: str) -> Kept:
     return before
 
 
-def arm_of(name: str, workflow: Compiled, comparison: Comparison) -> Arm:
+def arm_of(name: str, own: Contender, comparison: Comparison) -> Arm:
     """An arm of the program's own, held to what the arms of the file are held to."""
     try:
         NAMES.validate_python(name)
     except ValidationError as fault:
-        raise ValueError(str(fault.errors()[0]["ctx"]["error"])) from None
+        raise ValueError(fault.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")) from None
     if any(arm.name == name for arm in comparison.arms):
         raise ValueError(f"the file has an arm {name!r}: give yours another name")
-    if workflow.shape == SHAPE:
-        taken = program_inputs((arm.workflow.input for arm in comparison.arms), columns(comparison.tasks))
-        workflow = dataclasses.replace(workflow, input=parse_type({column: {"json_schema": {}} for column in taken}))
-    elif faults := lacking(comparison.tasks, workflow.input.schema.get("required", ())):
+    files = (arm.workflow.input for arm in comparison.arms if not arm.foreign)
+    taken = program_inputs(files, columns(comparison.tasks))
+    if not isinstance(own, Compiled):
+        workflow = of_function(name, own, taken)
+    elif own.shape == SHAPE:
+        workflow = dataclasses.replace(own, input=parse_type({column: {"json_schema": {}} for column in taken}))
+    elif faults := lacking(comparison.tasks, own.input.schema.get("required", ())):
         raise WorkflowFault(faults)
+    else:
+        workflow = own
     if workflow.writes and comparison.spec.get("writes") != "allowed":
         what = f"the arm {name!r} may write ({', '.join(workflow.writes)}), once for every task"
         raise ValueError(f"{what}: write `writes: allowed` into {comparison.file} if that may happen")
@@ -119,6 +126,16 @@ def arm_of(name: str, workflow: Compiled, comparison: Comparison) -> Arm:
         what = f"the arm {name!r} may reach a gate ({', '.join(workflow.gates)}), and nothing says what to answer"
         raise ValueError(f"{what}: write `approvals: approve` or `approvals: reject` into {comparison.file}")
     return Arm(name, workflow, origin="program")
+
+
+def of_function(name: str, function: Callable[..., Any], columns: list[str]) -> Compiled:
+    """A function as what an arm runs. Raises ValueError where it needs what no task has."""
+    try:
+        taken, called = fitted(function, columns)
+    except ValueError as why:
+        raise ValueError(f"the arm {name!r} {why}") from None
+    code = code_of(function) or code_of(type(function).__call__)
+    return dataclasses.replace(compiled(name, "python", called, taken, None), code=code)
 
 
 def named(own: Mapping[str, Given], specs: Mapping[str, ModelSpec]) -> Iterator[tuple[str, ModelSpec]]:
@@ -134,11 +151,11 @@ def named(own: Mapping[str, Given], specs: Mapping[str, ModelSpec]) -> Iterator[
 
 
 def digests(comparison: Comparison, arms: tuple[Arm, ...], models: Mapping[str, Given]) -> Iterator[tuple[str, str]]:
-    """The SHA-256 of the code of arms and models, by words that say what was given."""
+    """The SHA-256 of the files and the code of arms and models, by words that say what was given."""
     folder = Path(comparison.file).resolve().parent
     for arm in arms:
         yield GIVEN_ARM.format(arm.name), ""
-        yield from by_path(arm.workflow.code, folder).items()
+        yield from by_path((*arm.workflow.read, *arm.workflow.code), folder).items()
     for name, own in models.items():
         code = code_of(own if inspect.isroutine(own) else getattr(type(own), "reply", None))
         made_of = "".join(map(of, code)) or (own if isinstance(own, str) else "")

@@ -170,7 +170,7 @@ def hinted(function: Callable[..., Any], taken: Sequence[str]) -> Type:
 
 
 def called_with(function: Callable[..., Any], whole: bool) -> Callable[..., Any]:
-    if not inspect.iscoroutinefunction(function):
+    if not any(map(inspect.iscoroutinefunction, (function, type(function).__call__))):
         return lambda task: function(task) if whole else function(**task)
 
     async def awaited(task: dict[str, Any]) -> Any:

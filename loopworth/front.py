@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+import warnings
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -52,6 +53,8 @@ Tools: TypeAlias = Mapping[str, given_tools.Given]
 """Tools by name: a function, or an entry as a catalogue has it, in which `python` may be a function."""
 Runs: TypeAlias = Compiled | Executor | str | Path
 """What can be run: a file, what was compiled of one, or an object with `async run(input, fx) -> Outcome`."""
+Place: TypeAlias = Store | str | os.PathLike[str]
+"""A run store, or where one is: a file, a folder, or the address of a server."""
 
 
 def load(path: str | Path) -> Workflow:
@@ -136,7 +139,7 @@ async def run(
     tools: Tools | None = None,
     ask: Ask | None = None,
     journal: Journal | None = None,
-    store: Store | None = None,
+    store: Place | None = None,
     id: str = "",
     watch: Callable[[Said], None] | None = None,
     hear: Listener | None = None,
@@ -161,10 +164,29 @@ async def run(
         if store is None:
             return await activation.activate(compiled, input, world, journal, id)
         made_of: dict[str, Any] = {"input": input, "source": origin.made_of(compiled)}
-        stored = store.begin(Kept(id or new_id(), "run", compiled.name, compiled.file, now(), **made_of))
-        outcome = await activation.activate(compiled, input, world, stored, stored.run)
-        store.finish(stored, outcome, over=outcome.exit not in ("cancelled", "waiting"))
+        with open_store(store) as kept:
+            stored = kept.begin(Kept(id or new_id(), "run", compiled.name, compiled.file, now(), **made_of))
+            outcome = await activation.activate(compiled, input, world, stored, stored.run)
+            kept.finish(stored, outcome, over=outcome.exit not in ("cancelled", "waiting"))
         return outcome
+
+
+@contextmanager
+def open_store(place: Place) -> Iterator[Store]:
+    """The store itself, or one that is opened at its place, and closed at the end, when all is written: what it could
+    not write is warned of. Raises StoreFault, TypeError."""
+    if isinstance(place, Store):
+        yield place
+        return
+    if not isinstance(place, str | os.PathLike):
+        raise TypeError(f"store={place!r:.80} is no run store: give a Store, its file, or postgresql://…")
+    store = Store(place if isinstance(place, str) else Path(place))
+    try:
+        yield store
+    finally:
+        store.close()
+        if store.trouble is not None:
+            warnings.warn(f"what came last could not be kept: {store.trouble}", RuntimeWarning, stacklevel=2)
 
 
 def outside(instead: str) -> None:
@@ -218,7 +240,7 @@ async def replay(
 
 
 def begin(
-    store: Store,
+    store: Place,
     workflow: Compiled | str | Path,
     input: dict[str, Any],
     *,
@@ -234,11 +256,12 @@ def begin(
     """
     if nested(input):
         raise ValueError(f"the input {TOO_DEEP}")
-    return durable.begin(store, ready(workflow, tools), input, id, model)
+    with open_store(store) as kept:
+        return durable.begin(kept, ready(workflow, tools), input, id, model)
 
 
 async def resume(
-    store: Store,
+    store: Place,
     id: str,
     workflow: Compiled | str | Path | None = None,
     *,
@@ -256,10 +279,11 @@ async def resume(
     where another process goes on with it, Changed where it is no longer what it was, Diverged where the journal is not,
     LookupError where there is nothing to go on with.
     """
-    compiled = begun(store, id, tools) if workflow is None else ready(workflow, tools)
-    async with opened(compiled, models) as mine:
-        given = (*compiled.given, *(models or {}))
-        return await durable.go_on(store, id, compiled, mine, given=given, epoch=epoch, watch=watch, hear=hear)
+    with open_store(store) as kept:
+        compiled = begun(kept, id, tools) if workflow is None else ready(workflow, tools)
+        async with opened(compiled, models) as mine:
+            given = (*compiled.given, *(models or {}))
+            return await durable.go_on(kept, id, compiled, mine, given=given, epoch=epoch, watch=watch, hear=hear)
 
 
 def begun(store: Store, id: str, tools: Tools | None = None) -> Compiled:
@@ -288,7 +312,7 @@ def run_sync(
     tools: Tools | None = None,
     ask: Ask | None = None,
     journal: Journal | None = None,
-    store: Store | None = None,
+    store: Place | None = None,
     id: str = "",
     watch: Callable[[Said], None] | None = None,
     hear: Listener | None = None,
@@ -304,10 +328,10 @@ async def compare(
     *,
     models: Models | None = None,
     tools: Tools | None = None,
-    arms: Mapping[str, Runs] | None = None,
+    arms: Mapping[str, Runs | Callable[..., Any]] | None = None,
     watch: Callable[[Progress], None] | None = None,
     keep: bool = True,
-    store: Store | None = None,
+    store: Place | None = None,
     resume: str | None = None,
     replay: str | None = None,
 ) -> Result:
@@ -318,8 +342,8 @@ async def compare(
     was recorded, at no cost.
 
     `models` and `tools` stand in for those that the files name, in every arm. `arms` come after those of the file, by
-    name: executors and workflows of the program's own. Raises `WorkflowFault`, `Unavailable`, and LookupError,
-    TypeError or ValueError for what cannot be given so. Cancelled, it returns what is done.
+    name: functions, executors and workflows of the program's own. Raises `WorkflowFault`, `Unavailable`, and
+    LookupError, TypeError or ValueError for what cannot be given so. Cancelled, it returns what is done.
     """
     # Imported here: a run needs nothing of comparisons.
     from loopworth.comparisons import comparison, execution
@@ -327,7 +351,7 @@ async def compare(
 
     readable(path)
     entries = given_tools.entries(tools or {})
-    more = {name: arm if isinstance(arm, Compiled) else ready(arm, tools, models) for name, arm in (arms or {}).items()}
+    more = {name: contender(arm, tools, models) for name, arm in (arms or {}).items()}
 
     def joined(whole: bool) -> given_arms.Joined:
         return given_arms.joined(comparison.load(path, whole=whole, tools=entries), more, models or {})
@@ -335,5 +359,13 @@ async def compare(
     given, open, own = joined(whole=False)
     if replay is None:
         given.at_hand(own)
-    given, keeper = given_arms.keeper_of(given, lambda: joined(whole=True)[0], store, resume, replay, keep)
-    return await execution.compare(given, watch=watch, keep=keep, open=open, keeper=keeper)
+    with nullcontext() if store is None else open_store(store) as kept:
+        given, keeper = given_arms.keeper_of(given, lambda: joined(whole=True)[0], kept, resume, replay, keep)
+        return await execution.compare(given, watch=watch, keep=keep, open=open, keeper=keeper)
+
+
+def contender(arm: Any, tools: Tools | None, models: Models | None) -> Compiled | Callable[..., Any]:
+    """An arm of the program's own: a function as it is, or what there is to run."""
+    if isinstance(arm, Compiled) or (callable(arm) and not hasattr(arm, "run")):
+        return arm
+    return ready(arm, tools, models)

@@ -309,6 +309,49 @@ def test_a_compiled_workflow_is_an_arm(tmp_path: pathlib.Path) -> None:
     }
 
 
+class Callable:
+    """A function that is an object, and waits."""
+
+    async def __call__(self, question: str) -> str:
+        return f"{question.upper()} IN CODE"
+
+
+async def waits(task: dict[str, Any]) -> Any:
+    """Takes the whole task, and says what it used."""
+    return {"answer": f"{task['question'].upper()} IN CODE", "usage": {"usd": 0.5, "model_calls": 2}}
+
+
+def test_a_function_is_an_arm_as_one_that_a_file_names(tmp_path: pathlib.Path) -> None:
+    """Sync or not, given the columns that it names or all of them; what it tells of a run counts."""
+    arms = {"sync": lambda question: f"{question.upper()} IN CODE", "waits": waits, "object": Callable()}
+    result = compared(written(tmp_path), models={"ollama/m": shouts}, arms=arms)
+    assert rights(result) == {"warm": 3, "cold": 3, "sync": 3, "waits": 3, "object": 3}
+    assert {arm.name: arm.workflow.shape for arm in result.comparison.arms[2:]} == dict.fromkeys(arms, "python")
+    assert [(t.usage.usd, t.model_calls) for t in result.final if t.arm == "waits"] == [(0.5, 2)] * 3
+    with pytest.raises(ValueError, match="the arm 'mine' needs 'topic', which is no input of the tasks"):
+        compared(tmp_path / "comparison.yaml", models={"ollama/m": shouts}, arms={"mine": lambda topic, question: ""})
+
+
+def test_a_function_is_given_the_columns_of_the_tasks_and_not_those_of_another(tmp_path: pathlib.Path) -> None:
+    """What a function of the file happens to take limits none that a program gives."""
+    (tmp_path / "app.py").write_text("def blind(): return ''")
+    path = written(tmp_path, COMPARISON.partition("  warm")[0] + '  blind: {python: "app:blind"}\n')
+    result = compared(path, arms={"mine": lambda question: f"{question.upper()} IN CODE"})
+    assert rights(result) == {"blind": 0, "mine": 3}
+
+
+def test_a_store_may_be_given_by_its_place(tmp_path: pathlib.Path) -> None:
+    """It is opened, written and closed; what is none is said to be none."""
+    path, file = written(tmp_path), tmp_path / "runs.db"
+    id = compared(path, models={"ollama/m": shouts}, store=str(file)).id
+    assert rights(compared(path, models={"ollama/m": shouts}, store=file, replay=id)) == {"warm": 3, "cold": 3}
+    asyncio.run(loopworth.run(path.parent / "cold.yaml", {"question": "q"}, models={"ollama/m": shouts}, store=file))
+    with contextlib.closing(loopworth.Store(file)) as store:
+        assert sorted(run.kind for run in store.shelf().runs()) == ["comparison", "run"]
+    with pytest.raises(TypeError, match="store=7 is no run store: give a Store, its file, or postgresql"):
+        compared(path, models={"ollama/m": shouts}, store=7)
+
+
 def test_an_arm_is_held_to_what_the_file_allows(tmp_path: pathlib.Path) -> None:
     """Its name is new, its writes are allowed, its gates are answered, and the tasks have what it takes."""
     path, models = written(tmp_path), {"ollama/m": shouts}
