@@ -25,7 +25,7 @@ class Contrast(Value, frozen=True):
     `usd` and `seconds` are ratios of means with 95 % intervals, `usd_median` and `seconds_median` the medians of the
     tasks' ratios (a few dear tasks move a mean), `usd_per_right` the ratio of cost per right answer; None where a part
     is unknown, or the other's is 0. `p` is McNemar's, two-sided, and `holm` the same corrected for all challengers;
-    None where tasks were run several times, or were not chosen beforehand.
+    None where tasks were run several times, or nothing is `tested`.
     """
 
     arm: str
@@ -40,12 +40,12 @@ class Contrast(Value, frozen=True):
     seconds_median: float | None = None
 
 
-def contrasts(arms: Sequence[Measured], verdict: Verdict, early: bool = False) -> tuple[Contrast, ...]:
-    """In the order of the verdict; none of an arm that ran on selected tasks alone. Where runs were stopped `early`, by
-    what they showed, there is no p: it would be that of a number of tasks chosen beforehand."""
+def contrasts(arms: Sequence[Measured], verdict: Verdict, tested: bool = True) -> tuple[Contrast, ...]:
+    """In the order of the verdict; none of an arm that ran on selected tasks alone. Without `tested` there is no p,
+    which is that of a number of tasks chosen beforehand, and of what is right in no doubt."""
     by_name = {arm.arm: known(arm) for arm in arms}
     found = [contrast(by_name[one.arm], by_name[one.against]) for one in verdict.arms if one.interval is not None]
-    found = [replace(one, p=None) if early else one for one in found]
+    found = [one if tested else replace(one, p=None) for one in found]
     corrected = iter(holm([one.p for one in found if one.p is not None]))
     return tuple(replace(one, holm=next(corrected)) if one.p is not None else one for one in found)
 

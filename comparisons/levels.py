@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.curve import Curve, Point, curve, number
 from loopworth.comparisons.measures import Figures, figures
 from loopworth.comparisons.natural_order import Place, natural
@@ -13,6 +12,8 @@ from loopworth.comparisons.result import Result
 from loopworth.comparisons.trial import Trial
 from loopworth.runs.steps import arguments
 from loopworth.runs.usage import Value
+
+UNTESTED = "no trend is tested, nor a limit of accuracy: no verdict rests on the judge that says what is right"
 
 
 class Level(Value, frozen=True):
@@ -52,12 +53,15 @@ def level_key(level: str) -> tuple[bool, float, Place]:
 
 
 def curved(result: Result, levels: Sequence[Level]) -> Iterable[Curve]:
-    """The curve of each arm over the levels of `group_by`."""
+    """The curve of each arm over the levels of `group_by`; where nothing may be called shown, its points alone."""
     group = result.comparison.group_by or ""
     for arm in result.comparison.arms if levels else ():
         mine = [level for level in levels if level.arm == arm.name]
         points = [Point(one.level, right_tasks(one), one.figures.accuracy.n) for one in mine]
-        yield curve(arm.name, group, points, test=result.whole)
+        if result.tested:
+            yield curve(arm.name, group, points, test=result.whole)
+        else:
+            yield Curve(arm.name, tuple(points), None, None, UNTESTED)
 
 
 def right_tasks(level: Level) -> float:
@@ -65,10 +69,10 @@ def right_tasks(level: Level) -> float:
     return (level.figures.accuracy.share or 0.0) * level.figures.accuracy.n
 
 
-def accepted(comparison: Comparison, levels: Sequence[Level]) -> dict[str, str | None]:
+def accepted(result: Result, levels: Sequence[Level]) -> dict[str, str | None]:
     """Per arm with a lower limit the first level at which it is under `accept`; None where there is none."""
-    least = comparison.accept
-    if least is None:
+    least = result.comparison.accept
+    if least is None or not result.tested:
         return {}
     limits = [(level, level.figures.accuracy.interval) for level in levels]
     under: dict[str, str | None] = {level.arm: None for level, limit in limits if limit is not None}

@@ -153,15 +153,15 @@ def report(result: Result) -> Report:
         arms=arms,
         levels=levels,
         curves=tuple(curved(result, levels)),
-        accepted=accepted(result.comparison, levels),
+        accepted=accepted(result, levels),
         controls=tuple(control_figures(result, one) for one in result.controls),
         ends=tuple(end for name, trials in runs.items() for end in spending.ends(name, trials)),
         steps=tuple(step for name, trials in runs.items() for step in spending.steps(name, trials)),
         seen=tuple(seen for name, trials in runs.items() if (seen := spending.seen(name, trials))),
         batching=tuple(one for arm in result.comparison.arms if (one := spending.batching(arm, runs[arm.name]))),
         recoveries=tuple(one for name, trials in runs.items() for one in recoveries(result, name, trials)),
-        contrasts=() if result.verdict is None else contrasts(found, result.verdict, bool(result.spared)),
-        differ=None if result.spared else any_differ(found),
+        contrasts=() if result.verdict is None else contrasts(found, result.verdict, result.tested),
+        differ=any_differ(found) if result.tested else None,
         standings=standing(result, found),
         warnings=tuple(warnings(result, arms)),
         words=words(result),
@@ -205,8 +205,8 @@ def ablated(result: Result, found: Sequence[Measured]) -> tuple[Ablation, ...]:
 
 
 def standing(result: Result, found: Sequence[Measured]) -> tuple[Standing, ...]:
-    """The arms in their Pareto set; none where a comparison stopped early, whose tasks were not chosen beforehand."""
-    if len(found) < 2 or result.spared:
+    """The arms in their Pareto set; none where nothing may be called shown."""
+    if len(found) < 2 or not result.tested:
         return ()
     return standings(found, result.comparison.rule, result.comparison.clusters)
 

@@ -87,6 +87,18 @@ class Result:
         rows = zip(label_runs(judge), judge.labels, strict=True)
         return agreement((said[planned], label.right) for planned, label in rows if planned in said)
 
+    @property
+    def doubt(self) -> str:
+        """Why nothing is shown by what is right: an LLM judge says it that is not shown to agree with people; "" where
+        it does, or none judges."""
+        return "" if (known := self.agreement) is None else known.doubt
+
+    @property
+    def tested(self) -> bool:
+        """Whether anything may be called shown beside the verdict: the tasks were chosen beforehand, and what is right
+        is in no doubt."""
+        return not self.spared and not self.doubt
+
     @cached_property
     def final(self) -> tuple[Trial, ...]:
         """One trial for each run that was made, in the planned order: the rerun where there is one."""
@@ -209,7 +221,6 @@ def label_runs(judge: Judge) -> list[Planned]:
 
 def believed(result: Result) -> Result:
     """The result, whose verdict is undecided where an LLM judge is not shown to agree with people."""
-    known = result.agreement
-    if known is None or result.verdict is None or not known.doubt:
+    if result.verdict is None or not (why := result.doubt):
         return result
-    return result.but(verdict=withheld(result.verdict, result.comparison.arms[0].name, known.doubt))
+    return result.but(verdict=withheld(result.verdict, result.comparison.arms[0].name, why))

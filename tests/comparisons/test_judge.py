@@ -238,6 +238,23 @@ def test_a_judge_that_passes_everything_decides_nothing(file: pathlib.Path, refe
     assert "not shown to agree with the labels better than chance" in result["verdict"]["words"]
 
 
+def test_nothing_is_shown_by_a_judge_that_is_not_believed(file: pathlib.Path, referee: Referee) -> None:
+    """No test, no limit and no Pareto set stands beside a verdict that is withheld; what it said and cost does."""
+    referee.says = lambda parts: verdict("fail" if str(parts["answer"]).startswith("nothing") else "pass")
+    tasks = [{"id": k, "q": "", "a": f"word{k}", "expected": f"word{k}", "size": 1 + k % 3} for k in range(N)]
+    file.with_name("tasks.jsonl").write_text("\n".join(map(json.dumps, tasks)), "utf-8")
+    more = "  again: {workflow: a.yaml}\ngroup_by: size\ndecide: {accept: 0.9}\n"
+    file.write_text(file.read_text("utf-8") + more, "utf-8")
+    result = found("compare", file)
+    assert result["judge"]["agreement"]["kappa"] == 0
+    assert [arm["accuracy"]["share"] for arm in result["arms"]] == [0, 1, 1]
+    assert (result["pareto"], result["accepted"], result["any_differ"]) == ([], {}, None)
+    assert [one["p"] for one in result["contrasts"]] == [None, None]
+    assert all(one["trend"] is None and "no trend is tested" in one["words"] for one in result["curves"])
+    out = " ".join(command("report", "last").stdout.split())
+    assert not any(claim in out for claim in ("Pareto", "McNemar", "Cochran", "lower limit of", "p^size"))
+
+
 def test_an_answer_that_passes_in_one_order_only_is_wrong(file: pathlib.Path, referee: Referee) -> None:
     """A judge that likes what stands first is found out, and counted."""
     referee.says = lambda parts: verdict("pass" if list(parts).index("answer") == 1 else "fail")
