@@ -1,4 +1,7 @@
-"""A gate asked on the terminal: the tool, its exact canonical arguments, and one word of a person."""
+"""A gate asked on the terminal: the tool, its exact canonical arguments, and one word of a person.
+
+What lets a call be made is typed out in full, as it is offered; what does not may be short.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,20 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from rich.panel import Panel
 from rich.text import Text
 
 from loopworth.cli.terminal import notices, shown
+from loopworth.runs.approvals import Refused
 from loopworth.runs.decision import Decision, Question
 from loopworth.runs.outcome import Waiting
-from loopworth.tools.arguments import ArgumentFault, parse
 
-APPROVE = {"approve", "a", "yes", "y"}
+Accept: TypeAlias = Callable[[str, str], dict[str, Any]]
+"""The arguments of a tool that a person typed, held to schema and allow-list. Raises Refused."""
 REJECT = {"reject", "r", "no", "n"}
-EDIT = {"edit", "e"}
 NOBODY = "nobody was there to ask: standard input is not a terminal"
 
 
@@ -26,8 +30,8 @@ class TerminalGate:
     """Asks one question at a time. No answer, the end of input, or no terminal at all is a rejection; but where a
     person's own words are asked for and there is no terminal, the run waits."""
 
-    def __init__(self) -> None:
-        self.turn = asyncio.Lock()
+    def __init__(self, accept: Accept) -> None:
+        self.turn, self.accept = asyncio.Lock(), accept
 
     async def __call__(self, question: Question, id: str) -> Decision:
         async with self.turn:
@@ -37,21 +41,28 @@ class TerminalGate:
             if not sys.stdin.isatty():
                 notices().print(shown(f"rejected: {NOBODY}"))
                 return Decision("reject", "nobody", note=NOBODY)
-            return await self.decided(question.choices)
+            return await self.decided(question)
 
-    async def decided(self, choices: Sequence[str]) -> Decision:
-        """The decision typed; what is none of the choices is asked again."""
-        *words, last = choices
+    async def decided(self, question: Question) -> Decision:
+        """The decision typed; what is none of the choices, or an edit that its tool does not take, is asked again."""
+        *words, last = question.choices
         offered = f"{', '.join(words)} or {last}" if words else last
         while True:
-            notices().print(Text(f"{offered}? (a reason may follow) [reject] "), end="")
+            notices().print(Text(f"{offered}? (a reason may follow `reject`) [reject] "), end="")
             line = await typed_line()
-            if (decision := read(line, choices)) is not None:
-                return decision
-            notices().print(Text("please type " + " or ".join(HOW.get(word, f"`{word}`") for word in choices)))
+            try:
+                if (decision := read(line, question, self.accept)) is not None:
+                    return decision
+            except Refused as why:
+                notices().print(shown(str(why)))
+            notices().print(Text("please type " + " or ".join(HOW[word] for word in question.choices)))
 
 
-HOW = {"edit": '`edit {"…": …}` with all arguments as one JSON object'}
+HOW = {
+    "approve": "`approve` alone, for the call as it is",
+    "edit": '`edit {"…": …}` with all arguments as one JSON object',
+    "reject": "`reject`, and why",
+}
 
 
 async def answered(id: str) -> Decision:
@@ -76,26 +87,20 @@ def drawn(question: Question, id: str) -> Panel:
     return Panel(body, title=shown(f"{title} {id}", lines=False), title_align="left")
 
 
-def read(line: str, choices: Sequence[str] = ("approve", "reject")) -> Decision | None:
-    """What a typed line decides; None where it is none of the choices. Nothing, or the end of input, rejects."""
-    word, _, note = line.strip().partition(" ")
+def read(line: str, question: Question, accept: Accept) -> Decision | None:
+    """What a typed line decides; None where it is none of the choices. Nothing, or the end of input, rejects.
+
+    More words than `approve` may be a condition: they are no approval. Raises Refused for an edit that is not taken.
+    """
+    word, _, rest = line.strip().partition(" ")
     word = word.lower().rstrip(":,.")
-    if word in APPROVE and not note and "approve" in choices:
+    if word == "approve" and not rest and "approve" in question.choices:
         return Decision("approve", "terminal")
-    if word in EDIT and "edit" in choices:
-        return edited(note)
+    if word == "edit" and rest.strip() and "edit" in question.choices:
+        return Decision("edit", "terminal", accept(question.tool, rest))
     if not word or word in REJECT:
-        return Decision("reject", "terminal", note=note.strip())
+        return Decision("reject", "terminal", note=rest.strip())
     return None
-
-
-def edited(text: str) -> Decision | None:
-    """The arguments to call with instead; the tool layer checks them like any other call's."""
-    try:
-        return Decision("edit", "terminal", parse(text)) if text.strip() else None
-    except ArgumentFault as fault:
-        notices().print(shown(str(fault)))
-        return None
 
 
 async def typed_line() -> str:

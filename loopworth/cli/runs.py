@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +25,7 @@ from loopworth.models import ModelSpec, spec_faults
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import new_id
 from loopworth.workflows import origin
+from loopworth.workflows.edited_call import accepted
 
 
 def run(
@@ -77,7 +79,11 @@ def run(
         if recording is not None:
             return await front.replay(compiled, recording, watch=watch)
         with nullcontext() if no_store else open_store(store) as kept:
-            people: dict[str, Any] = {"ask": TerminalGate(), "watch": watch, "hear": following.hear if stream else None}
+            people: dict[str, Any] = {
+                "ask": TerminalGate(partial(accepted, compiled)),
+                "watch": watch,
+                "hear": following.hear if stream else None,
+            }
             outcome = await loopworth.run(compiled, answers, store=kept, id=id, **people)
         trouble = kept is not None and kept.trouble is not None
         return outcome

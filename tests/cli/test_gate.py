@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import pathlib
 import re
 import signal
+from functools import partial
 
 import pytest
 from msgspec import structs
 
+import loopworth
 from loopworth.cli.gate import NOBODY, TerminalGate, drawn, read
+from loopworth.runs.approvals import Refused
 from loopworth.runs.decision import Question
 from loopworth.runs.outcome import Waiting
+from loopworth.workflows.edited_call import accepted
 from tests.cli.kit import Terminal
 
 ASKED = """
@@ -23,7 +29,7 @@ from loopworth.runs.world import Question
 questions = [Question("refund", {arguments!r}, "h", "Refund [bold]Ann[/]?\\x1b[2J") for _ in range({times})]
 
 async def main():
-    gate = TerminalGate()
+    gate = TerminalGate(accept=None)
     return await asyncio.gather(*(gate(question, f"{{n}}/gate") for n, question in enumerate(questions)))
 
 for decision in asyncio.run(main()):
@@ -31,25 +37,37 @@ for decision in asyncio.run(main()):
 """
 
 
+ASKS = Question("refund", {}, "h", choices=("approve", "reject"))
+EDITS = Question("refund", {}, "h", choices=("approve", "edit", "reject"))
+
+
+def anything(tool: str, typed: str) -> dict[str, object]:
+    """A tool that takes whatever JSON is typed."""
+    assert tool == "refund"
+    return dict(json.loads(typed))
+
+
 @pytest.mark.parametrize(
     ("line", "decided"),
     [
         ("approve\n", ("approve", "")),
-        (" A \n", ("approve", "")),
-        ("yes\n", ("approve", "")),
+        (" Approve. \n", ("approve", "")),
         ("reject\n", ("reject", "")),
         ("r too much\n", ("reject", "too much")),
         ("no, ask Ann first\n", ("reject", "ask Ann first")),
         ("\n", ("reject", "")),
         ("", ("reject", "")),
+        ("a\n", None),
+        ("y\n", None),
+        ("yes\n", None),
         ("approved\n", None),
+        ("approve but only 50\n", None),
         ("approve the smaller one\n", None),
-        ("yep\n", None),
     ],
 )
 def test_only_a_plain_word_decides(line: str, decided: tuple[str, str] | None) -> None:
-    """Approval is one exact word; nothing and the end of input reject; anything else is asked again."""
-    decision = read(line)
+    """Approval is the one word that is offered; nothing and the end of input reject; anything else is asked again."""
+    decision = read(line, ASKS, anything)
     assert (decision and (decision.choice, decision.note)) == decided
 
 
@@ -57,30 +75,63 @@ def test_only_a_plain_word_decides(line: str, decided: tuple[str, str] | None) -
     ("line", "decided"),
     [
         ('edit {"amount": 5}\n', {"amount": 5}),
-        ('E: {"amount": 5, "why": "too much"}\n', {"amount": 5, "why": "too much"}),
+        ('Edit: {"amount": 5, "why": "too much"}\n', {"amount": 5, "why": "too much"}),
         ("edit\n", None),
-        ("edit amount 5\n", None),
-        ("edit {'amount': 5}\n", None),
-        ("edit [5]\n", None),
+        ('e {"amount": 5}\n', None),
     ],
 )
-def test_an_edit_is_one_json_object_where_it_is_offered(line: str, decided: dict[str, object] | None) -> None:
-    """All arguments, as JSON; anything else is asked again, and so is an edit that nobody offered."""
-    decision = read(line, ("approve", "edit", "reject"))
+def test_an_edit_is_taken_where_it_is_offered(line: str, decided: dict[str, object] | None) -> None:
+    """With all arguments after the whole word; an edit that nobody offered is asked again."""
+    decision = read(line, EDITS, anything)
     assert (decision and (decision.choice, decision.arguments)) == (decided and ("edit", decided))
-    assert read(line) is None
+    assert read(line, ASKS, anything) is None
 
 
 def test_what_is_not_offered_is_not_taken() -> None:
     """A gate that only edits or rejects approves nothing."""
-    assert read("approve", ("edit", "reject")) is None
-    assert (found := read("no", ("edit", "reject"))) is not None
+    question = structs.replace(EDITS, choices=("edit", "reject"))
+    assert read("approve", question, anything) is None
+    assert (found := read("no", question, anything)) is not None
     assert found.choice == "reject"
+
+
+REFUND = """
+workflow: refund
+shape: pipeline
+tools:
+  refund: {python: "shop:refund", effect: write, allow: {amount: [50, 120]}}
+gate: {refund: {choices: [approve, edit, reject]}}
+steps: [{id: paid, call: refund, with: {code: R-1, amount: 120}}]
+answer: "{{ paid }}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ('{"amount": 50}', "code"),
+        ('{"code": "R-1", "amount": "much"}', "amount"),
+        ('{"code": "R-1", "amount": 999}', "amount"),
+        ('{"code": "R-1", "amount": 50, "to": "Eve"}', "to"),
+        ("amount 50", "one JSON object"),
+        ("{'amount': 50}", "not JSON"),
+        ("[5]", "one JSON object"),
+    ],
+)
+def test_an_edit_is_held_to_its_tool_as_any_call_is(tmp_path: pathlib.Path, typed: str, says: str) -> None:
+    """Schema and allow-list, where it is typed: what is wrong is said, and it is asked again. So does the inbox."""
+    (tmp_path / "shop.py").write_text('def refund(code: str, amount: int) -> str:\n    """Pay."""\n    return "paid"\n')
+    (tmp_path / "refund.yaml").write_text(REFUND)
+    accept = partial(accepted, loopworth.compile(tmp_path / "refund.yaml"))
+    with pytest.raises(Refused, match=f"refund does not take these arguments: .*{says}"):
+        read(f"edit {typed}", EDITS, accept)
+    assert (found := read('edit {"code": "R-1", "amount": 50}', EDITS, accept)) is not None
+    assert found.arguments == {"code": "R-1", "amount": 50}
 
 
 def test_without_a_terminal_a_gate_rejects(capsys: pytest.CaptureFixture[str]) -> None:
     """A run in a pipe or a cron job never approves by accident."""
-    decision = asyncio.run(TerminalGate()(Question("refund", {"amount": 5}, "h"), "1/gate"))
+    decision = asyncio.run(TerminalGate(lambda tool, typed: {})(Question("refund", {"amount": 5}, "h"), "1/gate"))
     assert (decision.choice, decision.note) == ("reject", NOBODY)
     assert '"amount": 5' in capsys.readouterr().err
 
@@ -139,7 +190,7 @@ from loopworth.cli.gate import TerminalGate
 from loopworth.runs.world import Question
 
 question = Question("ask", {"question": "Which colour?"}, "h", "Which [bold]colour[/]?", ("answer", "reject"))
-decision = asyncio.run(TerminalGate()(question, "1/call[0]/answer"))
+decision = asyncio.run(TerminalGate(lambda tool, typed: {})(question, "1/call[0]/answer"))
 print("DECIDED", decision.choice, repr(decision.note), decision.by)
 """
 
@@ -163,7 +214,7 @@ def test_without_a_terminal_a_question_waits() -> None:
     """No words are made up for a person who is not there."""
     question = Question("ask", {"question": "Which?"}, "h", "Which?", ("answer", "reject"))
     with pytest.raises(Waiting) as caught:
-        asyncio.run(TerminalGate()(question, "1/call[0]/answer"))
+        asyncio.run(TerminalGate(lambda tool, typed: {})(question, "1/call[0]/answer"))
     assert caught.value.gates == ("1/call[0]/answer",)
 
 

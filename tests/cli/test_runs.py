@@ -161,6 +161,18 @@ def test_a_gate_is_asked_on_the_terminal(tmp_path: pathlib.Path, typed: str, pai
     assert "done" in terminal.seen
 
 
+def test_an_edit_that_the_tool_does_not_take_is_asked_again(tmp_path: pathlib.Path) -> None:
+    """What is wrong is said to the person, and not to the model once the question is gone."""
+    written(tmp_path, refunds=REFUNDS.replace("ask:", "choices: [approve, edit, reject], ask:"))
+    terminal = Terminal("-m", "loopworth", "run", "refunds.yaml", "-i", "case=x", cwd=tmp_path)
+    terminal.until("[reject]")
+    terminal.type('edit {"amount": 50}\n')
+    assert "does not take these arguments: who is missing" in terminal.until("please type")
+    terminal.type('edit {"who": "Ann", "amount": 50}\n')
+    assert terminal.close() == 0
+    assert (tmp_path / "paid.txt").read_text("utf-8").strip()
+
+
 def test_ctrl_c_shows_what_was_paid_and_leaves_at_once(tmp_path: pathlib.Path) -> None:
     """A tool that hangs in its thread holds nobody: status 130 at once, with the tokens spent so far."""
     written(tmp_path, waits=WAITS)
