@@ -190,8 +190,9 @@ class Execution:
         try:
             await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
         finally:
+            first = [worker for worker in workers if worker.done()]  # what ended this, and not what it cut short
             await self.land(workers)
-            ends = [worker.exception() for worker in workers if worker.done() and not worker.cancelled()]
+            ends = [one.exception() for one in (*first, *workers) if one.done() and not one.cancelled()]
         for end in ends:
             if end is not None:
                 raise end

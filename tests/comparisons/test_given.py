@@ -20,6 +20,7 @@ from loopworth.comparisons.basis import changed, latest
 from loopworth.comparisons.comparison import load
 from loopworth.comparisons.report import report
 from loopworth.comparisons.rescoring import rescored
+from loopworth.runs.outcome import Diverged
 from loopworth.workflows.faults import WorkflowFault
 
 ASKS = """
@@ -31,6 +32,14 @@ tools: {look: {python: "code:look", effect: EFFECT, inline: true}}
 steps:
   - {id: seen, call: look, with: {at: "{{ question }}"}}
   - {id: said, ask: "{{ question }} {{ seen }}"}
+answer: "{{ said }}"
+"""
+SAYS = """
+workflow: asks
+shape: pipeline
+input: {question: str}
+steps:
+  - {id: said, set: "{{ question }}"}
 answer: "{{ said }}"
 """
 OUTER = """
@@ -355,6 +364,8 @@ def test_a_store_may_be_given_by_its_place(tmp_path: pathlib.Path) -> None:
 def test_an_arm_is_held_to_what_the_file_allows(tmp_path: pathlib.Path) -> None:
     """Its name is new, its writes are allowed, its gates are answered, and the tasks have what it takes."""
     path, models = written(tmp_path), {"ollama/m": shouts}
+    with pytest.raises(ValueError, match="Input should be a valid string"):
+        compared(path, models=models, arms={1: Looks()})
     with pytest.raises(ValueError, match="'my arm' is not a name for an input, a step, a tool or an arm"):
         compared(path, models=models, tools=READS, arms={"my arm": Looks()})
     with pytest.raises(ValueError, match="the file has an arm 'cold'"):
@@ -405,6 +416,29 @@ def test_what_was_given_is_part_of_what_a_comparison_is_made_of(tmp_path: pathli
     found = changed(kept.input, comparison)
     assert {"the arm 'mine' given in Python", "the model 'ollama/m' given in Python"} < {*found}
     assert any(name.endswith("test_given.py") for name in found)
+
+
+def test_the_file_of_a_given_arm_counts_in_what_a_comparison_is_made_of(tmp_path: pathlib.Path) -> None:
+    """It is gone on with no more where that has changed."""
+    path, own = written(tmp_path, COMPARISON.replace("  cold: {workflow: cold.yaml}\n", "")), tmp_path / "cold.yaml"
+    given: dict[str, Any] = {"models": {"ollama/m": shouts}, "arms": {"own": own}}
+    with contextlib.closing(loopworth.Store(tmp_path / "runs.db")) as store:
+        first = compared(path, **given, store=store)
+        own.write_text(own.read_text().replace('answer: "{{ said }}"', "answer: no more"))
+        with pytest.raises(ValueError, match=r"cannot be resumed: cold\.yaml changed since it began"):
+            compared(path, **given, store=store, resume=first.id)
+
+
+def test_a_replay_names_the_arm_that_does_otherwise_now(tmp_path: pathlib.Path) -> None:
+    """And none whose runs were cut short for it."""
+    path = written(tmp_path, n=12)
+    for name in ("warm", "cold"):
+        (tmp_path / f"{name}.yaml").write_text(SAYS.replace("asks", name))
+    with contextlib.closing(loopworth.Store(tmp_path / "runs.db")) as store:
+        first = compared(path, store=store)
+        (tmp_path / "cold.yaml").write_text(SAYS.replace("{{ question }}", "something else"))
+        with pytest.raises(Diverged, match=r"the arm 'cold' on the task '.*': the answer is not the recorded one"):
+            compared(path, store=store, replay=first.id)
 
 
 def test_a_comparison_with_given_arms_goes_on_and_is_made_again(tmp_path: pathlib.Path) -> None:
