@@ -106,6 +106,24 @@ def changed(before: Mapping[str, Any], comparison: Comparison) -> list[str]:
     return found
 
 
+def obstacle(before: Kept, comparison: Comparison) -> tuple[str, str]:
+    """Why a comparison cannot be gone on with as it is now, and what to do instead; nothing where it can."""
+    other = changed(before.input, comparison)
+    lost = [name.removesuffix(GIVEN) for name in other if name.endswith(GIVEN) and name not in comparison.files]
+    if lost and before.state == "done":
+        return f"{before.id} is finished, and nothing of it is left to be made", f"see it: loopworth report {before.id}"
+    if lost:
+        call = f"loopworth.compare({Path(comparison.file).name!r}, …, store=…, resume={before.id!r})"
+        return f"{before.id} goes on in the program that gave {', '.join(lost)}", f"there: {call}"
+    if other:
+        why = f"{before.id} cannot be resumed: {', '.join(other)} changed since it began"
+        return (
+            why,
+            "without --resume a comparison begins anew; --resume ID goes on with an earlier one (`loopworth runs`)",
+        )
+    return "", ""
+
+
 def counted(before: Mapping[str, Any], comparison: Comparison) -> dict[str, str]:
     """What it is made of now, as far as that counted when it began: of Python an older version counted the files of
     functions alone, and neither what they import nor types."""

@@ -15,7 +15,7 @@ from msgspec import structs
 from pydantic import TypeAdapter, ValidationError
 
 from loopworth.comparisons.arms import Arm
-from loopworth.comparisons.basis import GIVEN_ARM, GIVEN_MODEL, changed, latest, with_given
+from loopworth.comparisons.basis import GIVEN_ARM, GIVEN_MODEL, latest, obstacle, with_given
 from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.endpoints import Open
 from loopworth.comparisons.extension import taken_up
@@ -86,8 +86,9 @@ def keeper_of(
     if resume is None:
         trials = [store.shelf().recording(trial.id) for trial in store.shelf().trials(before.id)]
         return with_given(comparison, before), Replayer(Recording(before), trials, comparison.stop_early)
-    if other := changed(before.input, comparison):
-        raise ValueError(f"{before.id} cannot be resumed: {', '.join(other)} changed since it began")
+    why, _ = obstacle(before, comparison)
+    if why:
+        raise ValueError(why)
     return comparison, StoreKeeper.going_on(store, comparison, before.id, keep)
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from loopworth.cli.status import UserFault
 from loopworth.cli.store import found_run, one_comparison, tell_changed
 from loopworth.cli.terminal import complain
-from loopworth.comparisons.basis import GIVEN, changed, counted, latest, with_given
+from loopworth.comparisons.basis import changed, counted, latest, obstacle, with_given
 from loopworth.comparisons.comparison import Comparison, load
 from loopworth.comparisons.extension import ExtensionFault, extended, staged
 from loopworth.comparisons.extension import taken_up as with_extensions
@@ -49,17 +49,9 @@ def keeper_of(
     if narrowed and len(before.input["stages"]) > 1:
         raise UserFault(f"{before.id} was extended, and goes on with all its tasks: leave out --task and --limit")
     comparison = taken_up(comparison, before)
-    other = changed(before.input, comparison)
-    if lost := [name for name in other if name.endswith(GIVEN)]:
-        raise UserFault(
-            f"{before.id} goes on in the program that gave {', '.join(name.removesuffix(GIVEN) for name in lost)}\n"
-            f"    there: loopworth.compare({Path(comparison.file).name!r}, …, store=…, resume={before.id!r})"
-        )
-    if other:
-        raise UserFault(
-            f"{before.id} cannot be resumed: {', '.join(other)} changed since it began\n"
-            "    without --resume a comparison begins anew; --resume ID goes on with an earlier one (`loopworth runs`)"
-        )
+    why, instead = obstacle(before, comparison)
+    if why:
+        raise UserFault(f"{why}\n    {instead}")
     return comparison, StoreKeeper.going_on(store, comparison, before.id, keep)
 
 

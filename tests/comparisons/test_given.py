@@ -455,7 +455,7 @@ def test_a_comparison_with_given_arms_goes_on_and_is_made_again(tmp_path: pathli
     resumed, replayed = compared(path, **given, resume=first.id), compared(path, **given, replay="last")
     assert rights(first) == rights(resumed) == rights(replayed)
     assert (len(asked), resumed.made, replayed.replayed) == (n, 9, True)
-    with pytest.raises(ValueError, match="cannot be resumed: the arm 'mine' given in Python"):
+    with pytest.raises(ValueError, match=f"{first.id} is finished, and nothing of it is left to be made"):
         compared(path, **{**given, "arms": {}}, resume=first.id)
     with pytest.raises(ValueError, match=r"is the trial 'asks', and no comparison 'c'"):
         compared(path, **given, replay=f"{first.id}.1")
@@ -478,6 +478,18 @@ def everywhere(path: pathlib.Path, store: loopworth.Store, id: str) -> dict[str,
         "rescore": rescored(load(path), shelf, before),
         "replay": compared(path, store=store, replay=id),
     }
+
+
+def test_what_was_not_given_again_has_not_changed(tmp_path: pathlib.Path) -> None:
+    """An unfinished comparison goes on where it is given; one that is given in addition changes it."""
+    path, given = written(tmp_path), {"models": {"ollama/m": shouts}, "store": tmp_path / "runs.db"}
+    mine = {"mine": lambda question: {"answer": None, "exit_reason": "provider_error"}}
+    first = compared(path, **given, arms=mine)
+    assert not first.finished
+    with pytest.raises(ValueError, match=f"{first.id} goes on in the program that gave the arm 'mine'$"):
+        compared(path, **given, resume=first.id)
+    with pytest.raises(ValueError, match="cannot be resumed: the arm 'more' given in Python changed since it began"):
+        compared(path, **given, arms={**mine, "more": mine["mine"]}, resume=first.id)
 
 
 @pytest.mark.parametrize("early", [False, True])
