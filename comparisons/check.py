@@ -133,7 +133,8 @@ class Checking:
             yield spot.below(*inside).fault(f"{name!r} takes a mapping of options", f"write {{{name}: {{}}}}")
             return
         options = {"function": options} if isinstance(options, str) else options or {}
-        found, self.scorer = scored(name, options, spot.base)
+        found, made = scored(name, options, spot.base)
+        self.scorer = None if found else made
         for option, fault in found:
             where = spot.below(*inside, *([option] if option else []))
             where = where if where.value is not BROKEN else spot.below(*inside)

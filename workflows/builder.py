@@ -18,6 +18,7 @@ from loopworth.workflows.form import (
     Kind,
     Spoken,
     Spotted,
+    ToldElsewhere,
     Unfit,
     Unset,
     Words,
@@ -101,7 +102,7 @@ class Builder:
     def required(self, form: type[Form], given: Mapping[str, Any], path: Place) -> None:
         for name, info in form.model_fields.items():
             key = info.alias or name
-            if info.is_required() and key not in given:
+            if info.is_required() and key not in given and not any(isinstance(m, ToldElsewhere) for m in info.metadata):
                 self.fault(path, f"{key!r} is missing {form.title}", (info.description or ""), key=True)
 
     def value(self, info: Any, raw: Any, path: Place) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from loopworth.runs.spelling import nearest
@@ -289,7 +290,8 @@ class Checking:
             return ANYTHING
         given = {name for name in passed_on if name not in body.with_}
         schema = {**schema, "required": [name for name in schema.get("required", []) if name not in given]}
-        self.found += passed(body, "run", body.with_, schema, f"the workflow {body.run!r}")
+        read = str(Path(str(body.run)).with_name(self.files.key(body.path("run")).name))
+        self.found += passed(body, "run", body.with_, schema, f"the workflow {read!r}")
         return self.quiet_type(part)
 
     def router(self, workflow: spec.Router, tools: Mapping[str, spec.Tool], scope: Scope) -> None:
@@ -305,7 +307,7 @@ class Checking:
             self.body(route, workflow, tools, here, workflow.input)
 
     def loop(self, workflow: spec.Loop, tools: Mapping[str, spec.Tool], scope: Scope) -> None:
-        if near := next((key for key in ("prompt", "shape") if key in workflow.given), None):
+        if near := next((key for key in ("prompt", "shape") if key in workflow.given and workflow.sound(key)), None):
             self.needs_model(workflow, near, workflow)
         self.found += templates(workflow.prompt, workflow.at("prompt"), scope.called("`prompt`"))
         self.found += loops.faults(workflow, tools)

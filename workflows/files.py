@@ -230,10 +230,19 @@ def shape_of(document: Document, builder: Builder) -> type[Workflow]:
     if key is not None and word is not BROKEN:
         builder.fault((key,), f"there is no shape {word!r}", suggestion(str(word), SHAPES, "shapes", near))
         document.value[key] = BROKEN
+    if key is None:
+        builder.fault((), "'shape' is missing in a workflow", f"one of {shapes_in_words()}", key=True)
+        document.value["shape"] = BROKEN
     if near is None:
         near = "pipeline" if "steps" in value else "router" if "from" in value else "open_loop"
         near = "constrained_loop" if "use" in value else near
     return SHAPES[near]
+
+
+def shapes_in_words() -> str:
+    """The shapes, each with what it is."""
+    said = {name: str(form.model_fields["shape"].description) for name, form in SHAPES.items()}
+    return ", ".join(f"{name} ({text[0].lower()}{text[1:].rstrip('.')})" for name, text in said.items())
 
 
 def newer(form: Any) -> Iterator[Fault]:

@@ -53,6 +53,11 @@ class Spoken:
 
 
 @dataclass(frozen=True)
+class ToldElsewhere:
+    """A required key whose absence is told where it is known what to write for it."""
+
+
+@dataclass(frozen=True)
 class Later:
     """A key that the language has and this version does not: it loads, its use is a fault, and nothing suggests it."""
 

@@ -14,13 +14,15 @@ def faults(workflow: spec.Loop, tools: Mapping[str, spec.Tool]) -> Iterator[Faul
     yield from unlimited(workflow)
     yield from unused(workflow) if isinstance(workflow, spec.OpenLoop) else used(workflow, tools)
     yield from spoken(workflow)
-    if isinstance(workflow, spec.GatedLoop) and workflow.sound("gate") and "gate" in workflow.given:
-        yield from ungated(workflow)
+    if isinstance(workflow, spec.GatedLoop):
+        yield from ungated(workflow, tools)
 
 
 def unlimited(workflow: spec.Loop) -> Iterator[Fault]:
     """A loop ends: it has `turns`, or is limited in time or tokens."""
     budget = workflow.budget
+    if not workflow.sound("budget"):
+        return
     if budget is None or "turns" not in budget.given:
         form, key = (budget, "") if budget is not None else (workflow, "shape")
         yield form.at(key).fault("a loop needs a limit of its turns", "write `budget: {turns: 10}`", key=True)
@@ -46,10 +48,17 @@ def used(workflow: spec.Loop, tools: Mapping[str, spec.Tool]) -> Iterator[Fault]
             yield spot.fault(f"the tool {name!r} is named twice")
 
 
-def ungated(workflow: spec.GatedLoop) -> Iterator[Fault]:
-    if workflow.at("gate").value == {}:
-        what = "the gate of a gated_loop is empty"
-        yield workflow.at("gate").fault(what, "write `<tool>: required` in it", key=True)
+def ungated(workflow: spec.GatedLoop, tools: Mapping[str, spec.Tool]) -> Iterator[Fault]:
+    """A gated loop says itself which tools a person is asked about, whatever its catalogue says of them."""
+    if "gate" in workflow.given and workflow.at("gate").value != {}:
+        return
+    what = "the gate of a gated_loop is empty" if "gate" in workflow.given else f"'gate' is missing {workflow.title}"
+    used = [name for name in (tools if workflow.use is None else workflow.use) if name in tools]
+    approved = [name for name in used if tools[name].approval is not None]
+    writing = [name for name in used if tools[name].effect not in (None, "read")]
+    named = ", ".join(f"{name}: required" for name in approved or writing or ["<tool>"])
+    also = ": the catalogue's `approval` is not enough" if approved else ""
+    yield workflow.at("gate").fault(what, f"write `gate: {{{named}}}`{also}", key=True)
 
 
 def spoken(workflow: spec.Loop) -> Iterator[Fault]:

@@ -53,11 +53,11 @@ def module(name: str, base: Path | None) -> ModuleType:
         missing = public(error.name or "")
         if not own and missing and f"{name}.".startswith(f"{missing}."):
             where = f"no file {name.replace('.', '/')}.py beside the YAML, and no installed module {name!r}"
-            raise PythonNameFault(where, "a path is relative to the file it stands in") from None
+            raise PythonNameFault(where, other_module(name, base)) from None
         place = raised_at(error, files(name, base))
         lacking = "is not installed" if missing == error.name else "does not stand beside the YAML"
         what = f"{name!r} imports {missing!r}, which {lacking}{told(place, base)}"
-        raise PythonNameFault(what, neighbour(missing, place, base)) from error
+        raise PythonNameFault(what, neighbour(missing, place, base) or nowhere(missing, base)) from error
     except SystemExit as error:
         what = f"{name!r} ends the program when it is imported{told(raised_at(error, files(name, base)), base)}"
         raise PythonNameFault(what, 'put what a script does under `if __name__ == "__main__":`') from error
@@ -71,6 +71,13 @@ def beside(name: str, base: Path) -> Path | None:
     stem = base.joinpath(*name.split("."))
     found = (path for path in (stem.with_name(stem.name + ".py"), stem / "__init__.py") if path.is_file())
     return next(found, None)
+
+
+def other_module(name: str, base: Path | None) -> str:
+    """What to write in place of a module that there is not: the nearest beside the YAML."""
+    there = [] if base is None else [path.stem for path in base.glob("*.py")]
+    near = nearest(name, there)
+    return f"did you mean {near!r}?" if near else "a path is relative to the file it stands in"
 
 
 # -- what is wrong with a module ---------------------------------------------------------------------------------------
@@ -100,6 +107,13 @@ def neighbour(missing: str, place: tuple[Path, int] | None, base: Path | None) -
     if place[0].parent == base.resolve():
         return f"it stands beside the YAML, where a statement finds it: write `import {missing}`"
     return f"it stands beside {place[0].name}: write `from . import {missing}`"
+
+
+def nowhere(missing: str, base: Path | None) -> str:
+    """What to do about a module that is neither installed nor beside the YAML."""
+    if base is None or not missing or beside(missing, base) is not None:
+        return ""
+    return f"there is no {missing.replace('.', '/')}.py beside the YAML either: put it there, or install it"
 
 
 # -- what a module is made of ------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, WithJs
 from loopworth.tools.pattern import allowing
 from loopworth.workflows.document import Document
 from loopworth.workflows.faults import Fault
-from loopworth.workflows.form import Form, Kind, Later, Spoken, Unfit, Unset, Words
+from loopworth.workflows.form import Form, Kind, Later, Spoken, ToldElsewhere, Unfit, Unset, Words
 from loopworth.workflows.literals import NAME, unset
 from loopworth.workflows.type_expression import parse_type
 from loopworth.workflows.types import Type
@@ -619,7 +619,7 @@ class GatedLoop(Loop):
     title: ClassVar[str] = "in a gated_loop"
     shape: Literal["gated_loop"]
     """A loop whose gate is required."""
-    gate: dict[ToolName, GateSpec]
+    gate: Annotated[dict[ToolName, GateSpec], ToldElsewhere()]
     """For a tool, when a person is asked: beside what the catalogue says."""
 
 

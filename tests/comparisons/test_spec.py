@@ -134,6 +134,13 @@ def test_a_task_without_what_it_needs_is_named_with_its_line(tmp_path, tasks, sa
     assert str(fault).startswith(f"{tmp_path / 'tasks.jsonl'}{said}")
 
 
+def test_no_expected_value_is_held_against_a_score_that_could_not_be_read(tmp_path):
+    """What a misspelt option would make of the values is not known: its own fault is told alone."""
+    tasks = TASKS.replace('"expected": 2', '"expected": "two"')
+    lines = every(tmp_path, comparison(score="{number: {tolerence: 0}}"), tasks)
+    assert [what for _, what in lines] == ["'number' has no option 'tolerence'"]
+
+
 def test_a_score_is_needed_where_there_is_something_to_compare_an_answer_with(tmp_path):
     """A route is right or wrong by itself; an `expected` is met by the rule of a score."""
     unscored = comparison().replace("score: {number: {tolerance: 0}}\n", "")

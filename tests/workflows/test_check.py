@@ -3,6 +3,7 @@
 import pytest
 
 from loopworth.workflows.load import load
+from loopworth.workflows.spec import SHAPES
 from tests.workflows.written import TOOLS, faults, loop, steps
 
 SKIPPED = ("- {id: a, if: late, set: 1}",)
@@ -111,6 +112,10 @@ def test_what_hangs_together_is_no_fault(tmp_path, lines):
         (loop("open_loop", "budget: {tokens: 5}"), "7:1 a loop needs a limit of its turns"),
         (loop("open_loop", "budget: {turns: none}"), "7:17 `turns: none` needs `time` or `tokens`"),
         (loop("open_loop", "budget: {turns: 1}", "use: [lookup]"), "8:1 an open_loop has the whole catalogue"),
+        (
+            loop("gated_loop", "budget: {turns: 1}", "use: [pay]"),
+            "1:1 'gate' is missing in a gated_loop; write `gate: {pay: required}`",
+        ),
         (loop("constrained_loop", "budget: {turns: 1}"), "1:1 'use' is missing in a constrained_loop"),
         (loop("constrained_loop", "budget: {turns: 1}", "use: []"), "8:1 `use` is empty"),
         (
@@ -118,8 +123,15 @@ def test_what_hangs_together_is_no_fault(tmp_path, lines):
             "8:15 there is no tool 'pya'; did you mean",
         ),
         (loop("constrained_loop", "budget: {turns: 1}", "use: [pay, pay]"), "8:12 the tool 'pay' is named twice"),
-        (loop("gated_loop", "budget: {turns: 1}"), "1:1 'gate' is missing in a gated_loop"),
-        (loop("gated_loop", "budget: {turns: 1}", "gate: {}"), "8:1 the gate of a gated_loop is empty"),
+        (
+            loop("gated_loop", "budget: {turns: 1}"),
+            "1:1 'gate' is missing in a gated_loop; write `gate: {send: required}`: the",
+        ),
+        (
+            loop("gated_loop", "budget: {turns: 1}", "gate: {}"),
+            "8:1 the gate of a gated_loop is empty; write `gate: {send:",
+        ),
+        (loop("open_loop", "budget: 6"), "7:9 `budget` must be "),
         (
             loop("gated_loop", "budget: {turns: 1}", "gate: {pya: required}"),
             "8:8 a gate over 'pya', which is no tool here",
@@ -240,6 +252,13 @@ def test_a_misspelt_tool_counts_as_the_one_that_was_meant(tmp_path):
     assert [line.split(" ")[0] for line in faults(tmp_path, steps(*lines))] == ["7:10", "7:24", "8:9", "8:27"]
 
 
+def test_what_is_wrong_with_a_misspelt_workflow_is_said_of_the_one_that_was_meant(tmp_path):
+    """Nothing is said of a file that is not there but that it is not, and which one was meant."""
+    there, needs = faults(tmp_path, steps("- {run: iner.yaml}"))
+    assert there.startswith("7:9 the workflow 'inner.yaml' needs 'brief'")
+    assert "there is no file" in needs
+
+
 def test_a_prompt_file_is_checked_where_it_stands(tmp_path):
     """A fault of a prompt is reported in the prompt's own file."""
     (tmp_path / "p.md").write_text("Say\nwhat {{ p }} is", "utf-8")
@@ -269,7 +288,8 @@ def test_a_catalogues_gate_reads_the_inputs_of_the_workflows_that_can_call_its_t
 def test_a_workflow_without_a_shape_is_told_that_and_not_what_a_shape_would_need(tmp_path):
     """No model is asked for on behalf of a shape that nobody wrote."""
     found = faults(tmp_path, "workflow: w\n")
-    assert any("'shape' is missing" in fault for fault in found)
+    [missing] = [fault for fault in found if "'shape' is missing" in fault]
+    assert all(f"{name} (" in missing for name in SHAPES)
     assert not any("needs a model" in fault for fault in found)
 
 

@@ -56,7 +56,12 @@ FILES = {
         ("shop.nowhere:x", "no file shop/nowhere.py beside the YAML"),
         ("json:lods", "'json' has no 'lods'; did you mean 'loads'?"),
         ("broken:x", "'broken' fails when it is imported: ZeroDivisionError: division by zero (broken.py:2)"),
-        ("needs:x", "'needs' imports 'not_there_either', which is not installed (needs.py:1)"),
+        (
+            "needs:x",
+            "'needs' imports 'not_there_either', which is not installed (needs.py:1); "
+            "there is no not_there_either.py beside the YAML either: put it there, or install it",
+        ),
+        ("neds:x", "no file neds.py beside the YAML, and no installed module 'neds'; did you mean 'needs'?"),
         ("outer:x", "'outer' imports 'not_there_either', which is not installed (needs.py:1)"),
         ("lost:x", "ImportError: cannot import name 'nothing' from 'shop'"),
         ("loster:x", "'loster' imports 'shop.nothing', which does not stand beside the YAML (loster.py:1)"),
