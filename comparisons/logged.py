@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from loopworth.comparisons.program import told
+from loopworth.comparisons.program import told, unread
 from loopworth.comparisons.ruling import without_judge
 from loopworth.comparisons.tasks import Task
 from loopworth.runs.events import AnyEvent
@@ -113,7 +113,9 @@ def unfit(row: Any, why: str) -> str:
     seconds, repeat = row["seconds"], row.get("repeat", 0)
     if type(seconds) not in (int, float) or not 0 <= seconds < inf:
         return f"`seconds` is {seconds!r}, and not how long the run took"
-    return "" if type(repeat) is int and repeat >= 0 else f"`repeat` is {repeat!r}, and the first of a task is 0"
+    if type(repeat) is not int or repeat < 0:
+        return f"`repeat` is {repeat!r}, and the first of a task is 0"
+    return unread(row.get("usage"))
 
 
 class Told:

@@ -4,7 +4,8 @@
     ./agent     {"question": "…"} on its standard input; 42, or an object such as below, on its standard output
 
 Either returns an answer, or {"answer", "usage", "calls", "exit_reason"}: `usage` {"prompt_tokens", "completion_tokens",
-"usd", "model_calls"}, `calls` a list of {"tool", "args", "result", "status"}. What a program does not say is unknown.
+"usd", "model_calls"}, its tokens in any spelling of an endpoint's, `calls` a list of {"tool", "args", "result",
+"status"}. What a program does not say is unknown.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, get_args, get_type_hints
 
-from loopworth.models.reading import MANY
+from msgspec import structs
+
+from loopworth.models.reading import MANY, used
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects
 from loopworth.runs.events import AnyEvent, ModelCalled, ToolCalled
@@ -27,7 +30,6 @@ from loopworth.runs.exit import Exit
 from loopworth.runs.message import ToolCall, json_of
 from loopworth.runs.observation import Observation, Status
 from loopworth.runs.outcome import Failed, Outcome, Stop
-from loopworth.runs.usage import Usage
 from loopworth.tools.tool import Accepted, Tool
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows.compile import Compiled
@@ -42,6 +44,12 @@ CHUNK = 1 << 16
 NAME = "answer"
 ENDS = tuple(reason for reason in get_args(Exit) if reason not in ("waiting", "cancelled", "harness_error"))
 """The exit reasons that a program may tell: the others are those of whoever runs it."""
+
+
+TOKENS = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens")
+USAGE = (*TOKENS, *(f"{name}_details" for name in TOKENS), "usd", "model_calls")
+"""The keys of `usage` that are read."""
+WANTED = "prompt_tokens, completion_tokens (or input_tokens, output_tokens), usd, model_calls"
 
 
 class Place(Protocol):
@@ -85,19 +93,27 @@ def told(value: Any, fx: Place, kind: str) -> Outcome:
 
 
 def asked(usage: Any, fx: Place, kind: str) -> None:
-    """The model calls it tells of; one of unknown size where it tells nothing."""
+    """The model calls it tells of, with what was not read; one of unknown size where it tells nothing."""
     said = usage if isinstance(usage, dict) else {}
-    input, output = (count(said.get(name)) for name in ("prompt_tokens", "completion_tokens"))
     usd = said.get("usd")
     number = isinstance(usd, int | float) and not isinstance(usd, bool)
     money = float(usd) if isinstance(usd, int | float) and number and 0 <= usd < MANY else None
-    calls = count(said.get("model_calls"))
-    used = Usage(input, output, usd=money) if said else Usage(None, None, usd=None)
-    if calls == 0 and not input and not output and not money:
+    calls, size, why = count(said.get("model_calls")), structs.replace(used(said), usd=money), unread(usage)
+    if calls == 0 and not size.counted and not money and not why:
         return
-    fx.emit(ModelCalled("model", kind, used))
+    fx.emit(ModelCalled("model", kind, size, warnings=(why,) if why else ()))
     for n in range(2, min(calls or 1, 10_000) + 1):
         fx.emit(ModelCalled(f"model~{n}", kind))
+
+
+def unread(usage: Any) -> str:
+    """What of a `usage` is not read, and what would be; "" where all of it is."""
+    if usage is None:
+        return ""
+    if not isinstance(usage, dict):
+        return f"its `usage` is {usage!r:.40}, and no mapping of {WANTED}"
+    names = [f"{name!r:.40}" for name in usage if name not in USAGE]
+    return f"its `usage` has {', '.join(names[:3])}, which nobody reads: say {WANTED}" if names else ""
 
 
 def count(value: Any) -> int | None:

@@ -341,6 +341,14 @@ def test_a_function_is_an_arm_as_one_that_a_file_names(tmp_path: pathlib.Path) -
         compared(tmp_path / "comparison.yaml", models={"ollama/m": shouts}, arms={"mine": lambda topic, question: ""})
 
 
+def test_what_a_function_says_that_nobody_reads_is_told(tmp_path: pathlib.Path) -> None:
+    """The report warns of it, and what it may have meant is unknown."""
+    mine = lambda question: {"answer": "", "usage": {"input_tokens": 3, "output_tokens": 1, "cost": 0.1}}
+    result = compared(written(tmp_path), models={"ollama/m": shouts}, arms={"mine": mine})
+    assert [(t.usage.tokens, t.usage.usd) for t in result.final if t.arm == "mine"] == [(4, None)] * 3
+    assert [one for one in report(result).warnings if "its `usage` has 'cost', which nobody reads: say" in one]
+
+
 def test_a_function_is_given_the_columns_of_the_tasks_and_not_those_of_another(tmp_path: pathlib.Path) -> None:
     """What a function of the file happens to take limits none that a program gives."""
     (tmp_path / "app.py").write_text("def blind(): return ''")
@@ -482,7 +490,7 @@ def everywhere(path: pathlib.Path, store: loopworth.Store, id: str) -> dict[str,
 
 def test_what_was_not_given_again_has_not_changed(tmp_path: pathlib.Path) -> None:
     """An unfinished comparison goes on where it is given; one that is given in addition changes it."""
-    path, given = written(tmp_path), {"models": {"ollama/m": shouts}, "store": tmp_path / "runs.db"}
+    path, given = written(tmp_path, n=20), {"models": {"ollama/m": shouts}, "store": tmp_path / "runs.db"}
     mine = {"mine": lambda question: {"answer": None, "exit_reason": "provider_error"}}
     first = compared(path, **given, arms=mine)
     assert not first.finished

@@ -69,6 +69,19 @@ def test_runs_of_another_tool_are_an_arm(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": 500, "completion_tokens": 40, "total_tokens": 540, "prompt_tokens_details": None},
+        {"input_tokens": 500, "output_tokens": 40, "output_tokens_details": {"reasoning_tokens": 0}},
+    ],
+)
+def test_tokens_are_read_as_endpoints_spell_them(tmp_path: pathlib.Path, usage: dict[str, object]) -> None:
+    """A log may hold them as they came."""
+    path = written(tmp_path / "graph.jsonl", {**ROWS[0], "usage": usage})
+    assert log(path, tasks(1), "graph", 1)["1", 0].usage == Usage(500, 40, usd=None)
+
+
+@pytest.mark.parametrize(
     ("row", "said"),
     [
         ({"answer": 1, "seconds": 1}, "there is no `task`"),
@@ -78,6 +91,8 @@ def test_runs_of_another_tool_are_an_arm(tmp_path: pathlib.Path) -> None:
         ({"task": "1", "answer": 1, "seconds": -1}, "`seconds` is -1"),
         ({"task": "1", "answer": 1, "seconds": 1, "repeat": "a"}, "`repeat` is 'a', and the first of a task is 0"),
         ({"task": "1", "answer": 1, "seconds": 1, "exit_reason": "bored"}, "ended for 'bored'"),
+        ({**ROWS[0], "usage": {"tokens": 3}}, "its `usage` has 'tokens', which nobody reads: say prompt_tokens, compl"),
+        ({**ROWS[0], "usage": [3, 4]}, "its `usage` is [3, 4], and no mapping of prompt_tokens, completion_tokens"),
         ({"loopworth": 1}, "this line is a recording, and the first is not"),
         ([], "this is no JSON object"),
     ],
