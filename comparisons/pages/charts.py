@@ -30,7 +30,8 @@ COLOURS = [
     *("#9a5b3a", "#3f8f9f", "#a06ae0", "#6f8f2f"),
 ]
 """At least 3 : 1 against white and against the dark page."""
-WIDTH = 520
+WIDTH = 330
+"""Pixels between the ends of an axis: a phone, which is about so wide, shows a chart at nearly its own size."""
 MOST_TICKS = 12
 FAR = 20
 """How many times the least the most is where an axis is logarithmic, which has no place for 0."""
@@ -40,8 +41,10 @@ EXACT = ".12~g"
 """How a number of the tasks is written: as it is."""
 LEAST_SECONDS = 1e-4
 """The least latency that is told apart from none, as in every table."""
-TICKS = 8
+TICKS = 5
 """About so many labels stand beside one another."""
+SLANTED = 22
+"""Pixels from one label to the next where they stand aslant."""
 LONGEST = 24
 """Columns of a name in a chart. Charts cut nothing themselves: they would cut a character in two."""
 WIDTHS = {"mwMW@%—…": 12.0, "ABCDEFGHIJKLNOPQRSTUVXYZ&+<=>~^#": 10.0}
@@ -51,6 +54,10 @@ WIDE = 7.7
 BEYOND = 16
 """Pixels between the numbers of an axis and its title, which the numbers take some of in a reader's fonts."""
 LABELS = {"labelLimit": 0, "labelFontSize": 12, "labelFlush": False, "labelOverlap": "greedy"}
+LINE, ABOVE = 14, 8
+"""Pixels of a line of a name, and from its last one to the middle of what is drawn below it."""
+LOWER, NAMED = {"yOffset": LINE}, alt.Step(2 * (LINE + ABOVE) + 6)
+"""By how much that is drawn lower for a name of two lines, and what both take."""
 LEGEND: dict[str, Any] = {"labelLimit": 0, "orient": "bottom", "columns": 2, "columnPadding": 40, "symbolOpacity": 1}
 
 
@@ -144,10 +151,11 @@ def width(line: str) -> float:
     return sum(known.get(sign, cell_len(sign) * WIDE) for sign in line)
 
 
-def names(field: str, rows: Rows) -> alt.Y:
-    """An axis of names, of one line or two, with room for them in any font."""
-    room = max(width(line) for row in rows for line in row[field].split("\n"))
-    axis = alt.Axis(minExtent=room + 10, grid=False, labelExpr="split(datum.value, '\\n')", labelLineHeight=14)
+def names(field: str) -> alt.Y:
+    """An axis of names, of two lines, above what is drawn of each `LOWER`: beside it they would leave it no room."""
+    split = "split(datum.value, '\\n')"
+    place = {"labelAlign": "left", "labelBaseline": "line-bottom", "labelPadding": -4, "labelOffset": -ABOVE}
+    axis = alt.Axis(**place, labelExpr=split, labelLineHeight=LINE, grid=False, ticks=False, domain=False, zindex=1)
     return alt.Y(f"{field}:N", title=None, sort=None, axis=axis)
 
 
@@ -183,15 +191,15 @@ def forest(found: Found) -> Any:
     said = [*(mark["what"] for mark in marks), *([OWN_GAIN] if len(least) > 1 else [])]
     dash = alt.StrokeDash("what:N", title=None, scale=alt.Scale(domain=said, range=[[1, 0], [5, 4]][: len(said)]))
     lines = alt.Chart(data(marks)).mark_rule(color=INK, opacity=0.6).encode(x="at:Q", strokeDash=dash)
-    base = alt.Chart(data(rows)).encode(y=names("pair", rows), color=colour(found, rows).legend(None))
+    base = alt.Chart(data(rows)).encode(y=names("pair"), color=colour(found, rows).legend(None))
     title = f"gain (share of tasks), with its {percent(found['differences'][0]['error'])} interval"
-    span = base.mark_rule(strokeWidth=2).encode(
+    span = base.mark_rule(strokeWidth=2, **LOWER).encode(
         x=alt.X("low:Q", title=title, axis=alt.Axis(tickCount=TICKS)), x2="high:Q"
     )
-    point = base.mark_point(filled=True, size=70, opacity=1).encode(x="gain:Q")
-    mark = alt.Chart(data(own)).mark_point(shape=UPRIGHT, size=1200, color=INK, opacity=0.8, strokeWidth=2)
-    each = [mark.encode(x="at:Q", y=names("pair", rows), strokeDash=dash)] if len(least) > 1 else []
-    return alt.layer(lines, *each, span, point).properties(width=WIDTH, height=alt.Step(40))
+    point = base.mark_point(filled=True, size=70, opacity=1, **LOWER).encode(x="gain:Q")
+    mark = alt.Chart(data(own)).mark_point(shape=UPRIGHT, size=300, color=INK, opacity=0.8, strokeWidth=2, **LOWER)
+    each = [mark.encode(x="at:Q", y=names("pair"), strokeDash=dash)] if len(least) > 1 else []
+    return alt.layer(lines, *each, span, point).properties(width=WIDTH, height=NAMED)
 
 
 def spend(found: Found) -> tuple[str, str]:
@@ -278,7 +286,8 @@ def words(rows: Rows) -> alt.Axis:
     every = {str(row["level"]) for row in rows}
     if sum(map(width, every)) < WIDTH:
         return alt.Axis(labelAngle=0)
-    return alt.Axis(labelAngle=-40, minExtent=max(map(width, every)) * 0.7 + 10)
+    crowded: Any = "greedy" if len(every) * SLANTED > WIDTH else False  # what overlaps are their boxes, which lie askew
+    return alt.Axis(labelAngle=-40, minExtent=max(map(width, every)) * 0.7 + 10, labelOverlap=crowded)
 
 
 def logarithmic(at: Sequence[float]) -> bool:
@@ -316,7 +325,7 @@ KINDS = {"right": "#1b9068", "wrong": "#c2455a", "counted apart": "#888888"}
 def ends(found: Found) -> Any:
     """How many runs of each arm ended how, and were right, wrong, or counted apart."""
     rows = [
-        {"end": f"{named(one['arm'], found)}: {cut(one['exit'])}", "was": was, "order": place, "runs": n}
+        {"end": f"{named(one['arm'], found)}\n{cut(one['exit'])}", "was": was, "order": place, "runs": n}
         for one in found["ends"]
         for place, (was, n) in enumerate(parts(one))
         if n
@@ -326,13 +335,13 @@ def ends(found: Found) -> Any:
     most = max(one["runs"] for one in found["ends"])
     shown = [was for was in KINDS if any(row["was"] == was for row in rows)]
     kinds = alt.Scale(domain=shown, range=[KINDS[was] for was in shown])
-    chart = alt.Chart(data(rows)).mark_bar(stroke=INK, strokeWidth=0.5)
+    chart = alt.Chart(data(rows)).mark_bar(stroke=INK, strokeWidth=0.5, size=2 * ABOVE - 4, **LOWER)
     return chart.encode(
         x=alt.X("runs:Q", title="runs", axis=alt.Axis(values=whole(0, most), format=",d")),
-        y=names("end", rows),
+        y=names("end"),
         color=alt.Color("was:N", title=None, scale=kinds, legend=alt.Legend(symbolStrokeWidth=0.5)),
         order="order:Q",
-    ).properties(width=WIDTH, height=alt.Step(24))
+    ).properties(width=WIDTH, height=NAMED)
 
 
 def parts(end: Found) -> Iterable[tuple[str, int]]:

@@ -92,13 +92,13 @@ def differences(found: Found) -> Table | None:
     """Each challenger against the arm that held the place."""
     if not (judged := found["differences"]):
         return None
-    head = ("arm", "against", "n", "won", "lost", "gain", f"{percent(judged[0]['error'])} interval", "verdict")
+    head = ("arm", "against", "verdict", "gain", f"{percent(judged[0]['error'])} interval", "n", "won", "lost")
     rows = tuple(
-        (one["arm"], one["against"], str(one["n"]), str(one["b"]), str(one["c"]), gain(one), limits(one), who(one))
+        (one["arm"], one["against"], who(one), gain(one), limits(one), str(one["n"]), str(one["b"]), str(one["c"]))
         for one in judged
     )
     title = "Paired differences: tasks won and lost against the arm that held the place"
-    return Table(DIFFERENCES, title, head, rows, 2, tuple(one["words"] for one in judged))
+    return Table(DIFFERENCES, title, head, rows, 3, tuple(one["words"] for one in judged))
 
 
 def who(one: Found) -> str:

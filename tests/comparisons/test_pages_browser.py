@@ -93,6 +93,38 @@ def test_a_phone_shows_it_without_scrolling_sideways(chromium: Any, report: path
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+@pytest.mark.parametrize("which", ["report", "broad"])
+def test_a_phone_shows_charts_and_verdicts_whole(chromium: Any, which: str, request: pytest.FixtureRequest) -> None:  # noqa: F811
+    """Each chart in the width of the page, its text of at least 9 pixels; the verdict on each arm without scrolling."""
+    with opened(chromium, request.getfixturevalue(which), viewport=PHONE) as page:
+        charts = page.locator("svg").evaluate_all(
+            """all => all.map(svg => [svg.parentElement.scrollWidth - svg.parentElement.clientWidth,
+                12 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width])"""
+        )
+        assert len(charts) > 3
+        assert [(beyond, high) for beyond, high in charts if beyond > 0 or high < 9] == []
+        column = page.locator("#differences th", has_text=re.compile("^verdict$")).bounding_box()
+        assert column["x"] + column["width"] <= PHONE["width"]
+
+
+def test_a_phone_breaks_no_word_that_has_room_for_itself(chromium: Any, report: pathlib.Path) -> None:  # noqa: F811
+    """In a table a line ends between words; a word of more than a column alone is cut."""
+    with opened(chromium, report, viewport=PHONE) as page:
+        cut = page.locator("th, td").evaluate_all(
+            """all => all.flatMap(cell => {
+                const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [], range = new Range()
+                while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/[a-z_]{2,12}(?![^ ])/g)) {
+                    range.setStart(texts.currentNode, word.index)
+                    range.setEnd(texts.currentNode, word.index + word[0].length)
+                    if ((word.index === 0 || texts.currentNode.data[word.index - 1] === " ")
+                        && new Set([...range.getClientRects()].map(one => one.top)).size > 1) found.push(word[0])
+                }
+                return found
+            })"""
+        )
+        assert cut == []
+
+
 @pytest.fixture(scope="module")
 def broad(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A report whose arms have the broadest names that a file can give them."""

@@ -32,7 +32,7 @@ def test_the_verdict_stands_first_and_the_details_are_folded(made: str) -> None:
     assert next(line.split(" | ")[0] for line in top.splitlines() if line.startswith("|")) == "| arm"
     rows = [line for line in top.splitlines() if line.startswith("| ")]
     assert len(rows) == 4 + 3
-    assert "| 8 | 0 | 4 | -0.50 | -0.75 to -0.12 |" in rows[6]
+    assert "better | -0.50 | -0.75 to -0.12 | 8 | 0 | 4 |" in rows[6]
     assert "\nWhat to be wary of:\n\n- one, two: p95 has no upper limit at n = 8" in top
     assert "alone was right on 0" in folded[1]
     assert len(folded) == made.count("</details>") >= 8
