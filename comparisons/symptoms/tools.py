@@ -36,6 +36,8 @@ PASSING = re.compile(
     r"connection|timed? ?out|temporar|unavailable|too many requests|\b(?:429|50[0234])\b", re.IGNORECASE
 )
 """How a tool says that it may do better the next time."""
+TO_A_PERSON = ("otherwise", {"set": "to a person"})
+"""For a fixed path that cannot go on; to skip the step would leave what reads its value without one."""
 
 
 def misread(runs: Runs) -> Iterator[Finding]:
@@ -134,7 +136,7 @@ def failing(runs: Runs) -> Iterator[Finding]:
 
 def misgiven(failed: Calls) -> bool:
     """Whether the errors name what the calls were given, so that it is more likely wrong than the tool is."""
-    named = [call for _, call in failed if call.loop is not None and names_its_values(call)]
+    named = [call for _, call in failed if names_its_values(call)]
     return 2 * len(named) >= len(failed)
 
 
@@ -161,7 +163,11 @@ def again(run: Conduct, call: Called) -> bool:
 
 
 def instructed(runs: Runs, tool: str, calls: Calls) -> tuple[tuple[str, str], str]:
-    """A description that says what may be given: by an example that was right, where there is one."""
+    """A description that says what may be given: by an example that was right, where there is one. In a step, where
+    nobody reads one, what takes the case instead."""
+    if all(call.loop is None for _, call in calls):
+        why = "the errors name what was sent: see where the step takes it from; a model may have copied its prompt"
+        return TO_A_PERSON, f"{why}. `otherwise` takes what finds nothing"
     good = next((call.arguments for _, call in calls if call.status == "ok" and call.arguments), "")
     more = f"For example: {brief(good)}" if good else "Give values that you were told or have read, not these words."
     why = "the errors name what was sent: see what the model gives before the tool; `allow` can list what there is"
@@ -226,7 +232,7 @@ def mended(tool: str, failed: Sequence[Called]) -> tuple[tuple[str, Any], str]:
         step = failed[0].at.partition("/")[0].partition("~")[0]
         if PASSING.search(failed[0].content):
             return (f"steps.{step}.retry", {"attempts": 2}), "what fails so may pass: where it only reads, try again"
-        return (f"steps.{step}.on_error", "skip"), "mend the tool, or go on without; `otherwise` takes what cannot"
+        return TO_A_PERSON, "mend the tool; `otherwise` takes what it cannot do until then"
     return (f"tools.{tool}.max_failures", 2), "mend the tool; until then a run need not pay for more failures than two"
 
 

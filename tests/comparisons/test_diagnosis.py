@@ -374,6 +374,42 @@ def test_a_pipelines_tool_that_fails_is_the_tools(tmp_path: pathlib.Path) -> Non
     assert (finding.part, finding.change) == ("tools", "steps.first.retry: {attempts: 2}")
 
 
+@pytest.mark.parametrize(
+    ("tool", "fails", "why"),
+    [
+        ("plan", "1 of 1 calls of plan fail on what they are given", "the errors name what was sent"),
+        ("sold", "1 of 1 calls of sold fail", "mend the tool"),
+    ],
+)
+def test_what_reads_a_step_that_fails_is_not_left_without_its_value(
+    tool: str, fails: str, why: str, tmp_path: pathlib.Path
+) -> None:
+    """A later step reads the value: the proposed line passes `check`. An error that quotes what a model gave a step
+    points at that."""
+    (tmp_path / "shop.py").write_text('def sold(name: str) -> int:\n    """Sales."""\n    raise ValueError("closed")\n')
+    workflow = {
+        "shape": "pipeline",
+        "input": {"question": "str"},
+        "model": {"name": "scripted", "replies": ["R-1234"]},
+        "tools": {
+            "plan": {"python": "office:plan", "effect": "read"},
+            "sold": {"python": "shop:sold", "effect": "read"},
+        },
+        "steps": [
+            {"id": "name", "ask": "The name of a plan, such as R-1234: {{ question }}"},
+            {"id": "cost", "call": tool, "with": {"name": "{{ name }}"}},
+            {"id": "twice", "set": "{{ cost * 2 }}"},
+        ],
+        "answer": "{{ twice }}",
+    }
+    [finding] = diagnose(run(tmp_path, "fails", workflow))
+    assert (finding.part, finding.what) == ("tools", fails)
+    assert finding.why.startswith(why)
+    changed = workflow | json.loads(json.dumps({finding.path: finding.value}))
+    run(tmp_path, "mended", changed, times=0)
+    assert loopworth.check(tmp_path / "mended.yaml") == []
+
+
 def test_calls_count_that_reached_their_tool(tmp_path: pathlib.Path) -> None:
     """What was answered `repeated` was not made: the figures are those of a report's table. Ends as `repetition` are
     named, and errors that quote what was sent point at the arguments, with one that was right for an example."""
