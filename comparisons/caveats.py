@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,7 +10,8 @@ from loopworth.comparisons.measures import figured
 from loopworth.comparisons.repeats import PROBES, shown_alike
 from loopworth.comparisons.result import Result
 from loopworth.comparisons.ruling import UNJUDGED
-from loopworth.comparisons.sentences import counted
+from loopworth.comparisons.sentences import counted, grouped
+from loopworth.comparisons.unanswered import End, told_alike, unanswered
 from loopworth.runs.exit import APART
 from loopworth.runs.figures import dollars
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
     """What a reader has to know before believing a figure; what holds of several arms is said once."""
     planned = counted(len(result.order), "run")
+    yield from of_arms((arm.arm, silence(result, arm)) for arm in arms)
     yield from result.remarks
     yield from told_of(result.comparison.faults)
     if result.interrupted and not result.whole:
@@ -42,11 +42,21 @@ def warnings(result: Result, arms: Sequence[ArmFigures]) -> Iterable[str]:
         yield f"replayed from {result.id}: nothing is spent; cost ({cost}) and latency are as recorded"
     elif result.made:
         yield f"resumed {result.id}: {result.made} of {planned} were made before"
-    said = defaultdict[str, list[str]](list)
-    for arm in arms:
-        for warning in arm_warnings(result, arm):
-            said[warning].append(arm.arm)
-    yield from (f"{', '.join(names)}: {warning}" for warning, names in said.items())
+    yield from of_arms((arm.arm, arm_warnings(result, arm)) for arm in arms)
+
+
+def of_arms(said: Iterable[tuple[str, Iterable[str]]]) -> Iterable[str]:
+    """What is said of arms, after their names."""
+    told = grouped((name, words) for name, warnings in said for words in warnings)
+    yield from (f"{names}: {words}" for names, words in told)
+
+
+def silence(result: Result, arm: ArmFigures) -> Iterable[str]:
+    """That it hardly ever answered, which the verdict counts as wrong."""
+    runs = [trial for trial in result.final if trial.arm == arm.arm and trial.right is not None]
+    so = "" if result.verdict is None else ", so the verdict compares with an arm that mostly did not answer"
+    if words := unanswered([End(run.exit, run.note, run.trace.answered) for run in runs], so):
+        yield words
 
 
 def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
@@ -89,15 +99,6 @@ def arm_warnings(result: Result, arm: ArmFigures) -> Iterable[str]:
         yield arm.latency.note
     for alike in told_alike(t.warnings for t in result.final if t.arm == arm.arm):
         yield f"in {len(alike)} of {planned} {alike[0]}"
-
-
-def told_alike(told: Iterable[tuple[str, ...]]) -> Iterable[list[str]]:
-    """The warnings of runs, put together where they differ in figures only."""
-    found: dict[str, list[str]] = {}
-    for warnings in told:
-        for words, warning in {re.sub(r"[\d,]+", "", warning): warning for warning in warnings}.items():
-            found.setdefault(words, []).append(warning)
-    return found.values()
 
 
 def words(result: Result) -> str:

@@ -15,6 +15,7 @@ from loopworth.comparisons.logged import of_control
 from loopworth.comparisons.symptoms import decision, instructions, state, termination, tools
 from loopworth.comparisons.symptoms.conduct import Conduct, conduct
 from loopworth.comparisons.symptoms.finding import Finding, Rule, Runs
+from loopworth.comparisons.unanswered import End, unanswered
 from loopworth.runs.exit import APART
 from loopworth.runs.recording import Recording
 
@@ -75,6 +76,11 @@ def found(subject: str, runs: Sequence[Conduct]) -> list[Finding]:
     rest = Runs(subject, tuple(run for run in runs if run.id not in explained), len(runs))
     ends = [finding for rule in ENDS for finding in rule(rest)]
     return sorted([*causes, *ends], key=lambda finding: -finding.runs)
+
+
+def silence(runs: Iterable[Conduct]) -> str:
+    """That most of these runs left no answer, and why; "" where half of them did."""
+    return unanswered([End(run.exit, run.note, run.answer is not None) for run in runs])
 
 
 def subjects(recordings: Iterable[Recording]) -> dict[str, list[Conduct]]:

@@ -45,7 +45,7 @@ def diagnose(
     """Say which part to look at: instructions, tools, state, decision or termination; with the evidence and one change
     to try for each."""
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
-    from loopworth.comparisons.diagnosis import found, subjects, tells
+    from loopworth.comparisons.diagnosis import found, silence, subjects, tells
 
     log = logged(Path(id)) if id.endswith(".jsonl") else None
     source = log or (once(filed(id)) if id.endswith(".jsonl") else kept(Shelf(store), id))
@@ -59,11 +59,12 @@ def diagnose(
     there = names.total() if arm is None else names[arm]
     apart = there - sum(map(len, runs.values()))
     if as_json:
-        write_json({"arms": [document(name, some, findings[name]) for name, some in runs.items()], "left_out": apart})
+        arms = [document(name, some, findings[name], silence(some)) for name, some in runs.items()]
+        write_json({"arms": arms, "left_out": apart})
         return
     show = "`loopworth runs show " + (f"{shlex.quote(id)} " if id.endswith(".jsonl") else "") + "{}`"
     for name, some in runs.items():
-        for line in told(name, some, findings[name], "{}" if log else show):
+        for line in told(name, some, findings[name], silence(some), "{}" if log else show):
             output().print(line, soft_wrap=True)
     if apart:
         complain(f"{apart} of {there} runs did not end, or ended for nothing of theirs, and were left out")
@@ -116,12 +117,13 @@ def loops(outcome: Outcome) -> Iterator[str]:
     return (re.sub("[0-9]+", "", event.at) for event in outcome.events if type(event) is Spoke)
 
 
-def document(name: str, runs: list[Conduct], findings: list[Finding]) -> dict[str, Any]:
+def document(name: str, runs: list[Conduct], findings: list[Finding], silence: str) -> dict[str, Any]:
     return {
         "arm": name,
         "runs": len(runs),
         "exits": Counter(run.exit for run in runs),
         "right": sum(run.right is True for run in runs) if any(run.right is not None for run in runs) else None,
+        "unanswered": silence or None,
         "findings": [
             {field: getattr(one, field) for field in one.__struct_fields__ if field != "subject"}
             | {"change": one.change}
@@ -130,12 +132,14 @@ def document(name: str, runs: list[Conduct], findings: list[Finding]) -> dict[st
     }
 
 
-def told(name: str, runs: list[Conduct], findings: list[Finding], show: str) -> Iterator[Text]:
-    """An arm, and what was found in its runs; `show` says how one is read."""
+def told(name: str, runs: list[Conduct], findings: list[Finding], silence: str, show: str) -> Iterator[Text]:
+    """An arm, and what was found in its runs, or that it hardly ever answered; `show` says how one is read."""
     exits = ", ".join(f"{n} {exit}" for exit, n in Counter(run.exit for run in runs).most_common())
     scored = [run.right for run in runs if run.right is not None]
     right = f"; {sum(scored)} of {len(scored)} right" if scored else ""
     yield shown(f"{name}: {len(runs)} run{'s' * (len(runs) != 1)} ({exits}{right})", "bold", lines=False)
+    if silence and not findings:
+        yield shown(f"  {silence}", "yellow", lines=False)
     if not findings:
         wrong = next((run.id for run in runs if run.right is False or run.exit != "success"), None)
         read = f"; one to read: {show.format(wrong)}" if wrong else ""
