@@ -6,7 +6,7 @@ What it said before stands in their journals and is not asked again; the arms ar
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +78,13 @@ def asked_about(comparison: Comparison, one: Kept, outcome: Outcome) -> list[tup
     return [row for row in rows if calls_of_judge(outcome) and panel.asked_alike(outcome, *row)]
 
 
+def spent(comparison: Comparison, shelf: Shelf, before: Kept) -> Iterator[Usage]:
+    """What the kept runs took of the comparison's budget: of those that were logged, what their judge did."""
+    logs, every = {arm.name for arm in comparison.arms if arm.log is not None}, shelf.trials(before.id)
+    yield from (one.usage for one in every if one.arm not in logs)
+    yield from (judging(outcome)[1] for _, outcome in shelf.outcomes(one.id for one in every if one.arm in logs))
+
+
 class Rehearing:
     """One asking about all that is `due`. `asked` are the trials as they are now; `why` says what ended it early, and
     `broken` what ended one of them."""
@@ -88,8 +95,8 @@ class Rehearing:
         self.model = comparison.panel.model
         self.endpoints = Endpoints(open, {key: spec for row in due for key, spec in row.judged.models.items()})
         self.outlay, self.used = Outlay(), Usage()
-        for one in store.shelf().trials(before.id):
-            self.outlay.add(one.usage)
+        for used in spent(comparison, store.shelf(), before):
+            self.outlay.add(used)
         self.asked: list[Trial] = []
         self.why, self.broken = "", ""
 

@@ -47,7 +47,8 @@ def markdown(found: Found) -> str:
     than a comment may be, the longest parts below the differences are shortened, and say so."""
     top, below = list(opening(found)), list(parts(found))
     each = level([size(part.lines) for part in below], LONGEST - size(top))
-    command = f"<code>loopworth report{' ' * bool(found['id'])}{text(found['id'] or '')} --html report.html</code>"
+    kept = f"<code>loopworth report {text(found['id'])} --html report.html</code>"
+    command = kept if found["id"] else "<code>--html</code> and <code>--json</code> write all"
     return "\n".join([*top, *(line for part in below for line in shortened(part, each, command).lines)]) + "\n"
 
 

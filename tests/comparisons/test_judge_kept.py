@@ -279,6 +279,26 @@ def test_rescore_says_which_rows_are_left_and_why(
     assert found("rescore", file)["judge"]["unjudged"] == 0
 
 
+def test_what_was_logged_is_nothing_of_the_budget_that_a_judge_is_asked_within(
+    logs: pathlib.Path,
+    endpoint: FakeEndpoint,  # noqa: F811
+    referee: Referee,  # noqa: F811
+) -> None:
+    """Neither where it is asked first nor where it is asked again; what it was paid itself is."""
+    rows = [{"task": str(k), "answer": f"WORD{k}", "seconds": 1, "usage": {"usd": 0.5}} for k in range(N)]
+    logs.with_name("runs.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    referee.says, text = (lambda parts: DOWN if of(parts, 3) else fair(parts)), logs.read_text("utf-8")
+    logs.write_text(f"{text}budget: {{usd: 1}}\n", "utf-8")
+    before = json.loads(command("compare", str(logs), "--json").stdout)
+    assert (before["stopped"], before["judge"]["unjudged"]) == ("", 2)
+    referee.says, asked = fair, len(endpoint.requests)
+    logs.write_text(f"{text}budget: {{usd: 0.0001}}\n", "utf-8")
+    assert "2 are left: the comparison's budget is used up" in command("rescore", str(logs)).stderr
+    assert len(endpoint.requests) == asked
+    logs.write_text(f"{text}budget: {{usd: 1}}\n", "utf-8")
+    assert found("rescore", logs)["judge"]["unjudged"] == 0
+
+
 def test_rescore_of_a_store_that_is_only_read_asks_nobody(
     file: pathlib.Path,  # noqa: F811
     endpoint: FakeEndpoint,  # noqa: F811

@@ -62,6 +62,14 @@ def test_it_fits_a_comment_however_much_there_is_to_tell(long: dict[str, Any]) -
     assert made.count("<details>") == made.count("</details>")
 
 
+def test_of_what_is_not_kept_no_command_shows_another_comparison(long: dict[str, Any]) -> None:
+    """A report without an id is that of whichever was kept last."""
+    made = markdown({**long, "id": ""})
+    assert "loopworth report" not in made
+    assert "more, for which a comment has no room: <code>--html</code> and <code>--json</code> write all\n" in made
+    assert len(made) <= LONGEST
+
+
 @given(st.lists(st.integers(0, 90), max_size=30), st.lists(st.integers(0, 90), max_size=30), st.integers(200, 4000))
 def test_what_is_shortened_has_room_and_counts_what_it_leaves_out(rows: list[int], words: list[int], most: int) -> None:
     """Sentences stand before rows; both are left out from the end."""
