@@ -30,13 +30,18 @@ from loopworth.cli import (
 )
 from loopworth.cli.status import culprits
 from loopworth.cli.terminal import aside, part
+from loopworth.cli.usage import reworded
 
 
 class Commands(TyperGroup):
     """All commands, each inside the one place that turns failures into messages and exit statuses."""
 
+    def make_context(self, *args: Any, **given: Any) -> Any:
+        with reworded():
+            return super().make_context(*args, **given)
+
     def invoke(self, ctx: Any) -> Any:
-        with culprits(bool(ctx.params.get("traceback"))):
+        with reworded(), culprits(bool(ctx.params.get("traceback"))):
             return super().invoke(ctx)
 
 

@@ -12,6 +12,7 @@ import typer
 import loopworth
 from loopworth.cli.status import DONE, FAULTY, UserFault, saving
 from loopworth.cli.terminal import complain, output, results, shown, write_json
+from loopworth.cli.usage import a_file
 from loopworth.workflows.faults import in_order
 
 
@@ -46,7 +47,8 @@ def check(
 def draw(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A workflow file.", show_default=False)],
     to: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the drawing to this file.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", callback=a_file, help="Write the drawing to this file."),
     ] = None,
 ) -> None:
     """Draw a workflow as a Mermaid flowchart: its steps and what waits for what, its routes, or its loop."""
@@ -77,7 +79,8 @@ def counted(things: Sized, name: str) -> str:
 
 def schema(
     to: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the schema to this file.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", callback=a_file, help="Write the schema to this file."),
     ] = None,
 ) -> None:
     """Write the JSON Schema of the language, for editors."""

@@ -15,6 +15,7 @@ from loopworth.cli.status import UserFault, alone, saving
 from loopworth.cli.steps import steps
 from loopworth.cli.store import Place, filed, found_run, gathered, open_store
 from loopworth.cli.terminal import AsJson, complain, headed, output, results, shown, write_json
+from loopworth.cli.usage import a_file
 from loopworth.runs.characters import safe
 from loopworth.runs.exit import Exit
 from loopworth.runs.figures import dollars, end, second, spent, tokens
@@ -277,7 +278,7 @@ def cancel(
 def export(
     ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Runs and comparisons; all by default.")] = None,
     to: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write (.jsonl).")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", callback=a_file, help="The file to write (.jsonl).")
     ] = None,
     store: Place = None,
 ) -> None:

@@ -12,6 +12,7 @@ import typer
 from loopworth.cli.status import OUTSIDE, UserFault
 from loopworth.cli.store import Place, filed, found_run
 from loopworth.cli.terminal import complain, output, write_json
+from loopworth.cli.usage import a_file
 from loopworth.runs.kept import Kept, Query
 from loopworth.runs.shelf import Shelf, elsewhere
 
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
     from loopworth.comparisons.rescoring import Trials
     from loopworth.comparisons.result import Result
 
-HtmlFile = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one HTML file, read offline.")]
-MarkdownFile = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write Markdown.")]
+HtmlFile = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", callback=a_file, help="Write one HTML file, read offline.")
+]
+MarkdownFile = Annotated[
+    Path | None, typer.Option("--markdown", metavar="FILE", callback=a_file, help="Write Markdown.")
+]
 Transcripts = Annotated[
     int | None,
     typer.Option("--transcripts", min=0, metavar="N", help="Disagreements with both transcripts.", show_default="200"),
@@ -34,9 +39,15 @@ def report(
     ] = "last",
     html: HtmlFile = None,
     markdown: MarkdownFile = None,
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the trials as CSV, one a row.")] = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the charts as SVG files.")] = None,
-    png: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the charts as PNG files.")] = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", callback=a_file, help="Write the trials as CSV, one a row.")
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", callback=a_file, help="Write the charts as SVG files.")
+    ] = None,
+    png: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", callback=a_file, help="Write the charts as PNG files.")
+    ] = None,
     transcripts: Transcripts = None,
     comparison: Annotated[
         str | None, typer.Option(metavar="FILE", help="The comparison's file, where it is not where it was.")
