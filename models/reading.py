@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from loopworth.models.errors import filtered
+from loopworth.runs.going_round import endless
 from loopworth.runs.message import Message, Reply, ToolCall, printable
 from loopworth.runs.usage import Usage
 
@@ -239,7 +240,8 @@ def cut_note(usage: Usage, limit: int | None, text: str) -> str:
     size = "" if tokens is None else f" of {tokens} tokens"
     if usage.reasoning and not text.strip():
         return f"the output limit{size} was used up by reasoning ({usage.reasoning} tokens): raise max_tokens"
-    return f"the reply was cut at the output limit{size}: raise max_tokens"
+    more = "it says the same over and over, and more room would not end it" if endless(text) else "raise max_tokens"
+    return f"the reply was cut at the output limit{size}: {more}"
 
 
 def probably_cut(limit: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import pathlib
-import re
 import tempfile
 from typing import Any
 
@@ -18,9 +17,10 @@ import loopworth
 from loopworth.comparisons.diagnosis import diagnose, tells
 from loopworth.comparisons.symptoms.conduct import Conduct, conduct
 from loopworth.comparisons.symptoms.finding import Runs, yaml
-from loopworth.comparisons.symptoms.termination import capped, endless, truncated
+from loopworth.comparisons.symptoms.termination import capped, truncated
 from loopworth.models import ScriptedModel
 from loopworth.runs.decision import Decision
+from loopworth.runs.going_round import endless
 from loopworth.runs.kept import Query
 from loopworth.runs.message import Reply, Request
 from loopworth.runs.recording import Recording
@@ -423,16 +423,6 @@ def test_calls_count_that_reached_their_tool(tmp_path: pathlib.Path) -> None:
     assert finding.change.endswith('For example: {\\"name\\":\\"basic\\"}"')
     made = sum(one.kept.tool_calls for one in recorded(store) if one.kept.arm == "agent")
     assert made == 4
-
-
-@settings(deadline=None)
-@given(
-    st.text("ab", max_size=30), st.text("ab", min_size=1, max_size=4), st.integers(6, 10), st.text("ab", max_size=90)
-)
-def test_a_reply_goes_round_that_says_the_same_eight_times(before: str, unit: str, times: int, after: str) -> None:
-    """As a pattern has it, which on a long text would try every place and length against each other."""
-    text = before + unit * times + after
-    assert bool(endless(text)) is (re.search(r"(.{1,80}?)\1{7,}.{0,80}\Z", text) is not None)
 
 
 @pytest.mark.parametrize(

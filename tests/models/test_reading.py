@@ -204,6 +204,14 @@ def test_a_cut_reply_names_the_limit() -> None:
     )
 
 
+@pytest.mark.parametrize(("text", "more"), [("Half of the", "raise max_tokens"), ("so on and " * 40, "over and over")])
+def test_a_cut_reply_that_goes_round_wants_no_more_room(text: str, more: str) -> None:
+    """It would end the same way, as a diagnosis of the run says too."""
+    note = reply({"content": text}, "length", limit=7).note
+    said = [words for words in ("raise max_tokens", "over and over") if words in note]
+    assert said == [more]
+
+
 def test_a_call_at_the_output_limit_carries_a_note() -> None:
     """An endpoint that hides a cut is found out by the count; only the last call can have been cut."""
     said = reply({"tool_calls": [call(id="a"), call(id="b")]}, "tool_calls", {"completion_tokens": 50}, limit=50)
