@@ -105,7 +105,7 @@ def executor(
 
     `columns` are what it takes of a task. Raises TypeError for what is none, WorkflowFault for faulty tools.
     """
-    if not inspect.iscoroutinefunction(getattr(own, "run", None)):
+    if isinstance(own, type) or not inspect.iscoroutinefunction(getattr(own, "run", None)):
         raise TypeError(f"{own!r} cannot be run: give a file, or an object with `async run(input, fx) -> Outcome`")
     box = toolbox(tools)
     called = [type(own).run, *(tool.function for tool in box.values())]

@@ -191,6 +191,8 @@ def test_models_that_runs_share_stay_open(tmp_path: pathlib.Path) -> None:
 
 def test_what_cannot_be_run_is_said_to_be_none() -> None:
     """A caller's slip is an exception, before anything runs."""
+    with pytest.raises(TypeError, match=r"class .* cannot be run: give a file, or an object with `async run"):
+        loopworth.run_sync(Asks, {})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"3 cannot be run: give a file, or an object with `async run\(input, fx\)"):
         loopworth.run_sync(3, {})  # type: ignore[arg-type]
     made = executor(Asks(), {}, {})
