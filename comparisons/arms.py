@@ -20,6 +20,7 @@ from loopworth.workflows.compile import Compiled, build
 from loopworth.workflows.document import plain
 from loopworth.workflows.faults import Fault, WorkflowFault
 from loopworth.workflows.files import Files
+from loopworth.workflows.form import Spotted
 from loopworth.workflows.given import SHAPE as EXECUTOR
 from loopworth.workflows.overrides import loosened, stand_in
 from loopworth.workflows.python_name import load as load_python
@@ -36,7 +37,7 @@ class Arm:
     `estimate` is what a run is expected to take by its files, where that can be told. `differences` are those from its
     `file`, where the comparison changes something. `log` holds the runs of an arm that were made before. `origin` is
     what it is of: the comparison's file, a program that gave it, or the store alone, which keeps what a program gave
-    then (`kept_arm`): such an arm is not run.
+    then (`kept_arm`): such an arm is not run. `command` is where the file has what is started, in an arm that is one.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Arm:
     differences: tuple[Difference, ...] = ()
     file: str = ""
     origin: Literal["file", "program", "store"] = "file"
+    command: Spotted | None = None
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -149,8 +151,9 @@ def outside(name: str, arm: spec.Arm, given: Sequence[str], tasks: Sequence[Task
     if arm.python is not None:
         taken, function = program.fitted(load_python(arm.python, arm.at("python").base), given)
         return Arm(name, program.compiled(name, "python", function, taken, arm.timeout))
-    folder = arm.path("command").parent if isinstance(arm.command, str) else arm.at("command").base
-    return Arm(name, program.compiled(name, "command", program.command(arm.command or [], folder), given, arm.timeout))
+    spot = arm.at("command")
+    run = program.command(arm.command or [], spot.base)
+    return Arm(name, program.compiled(name, "command", run, given, arm.timeout), command=spot)
 
 
 def stand_ins(form: spec.Comparison, files: Files) -> Mapping[str, Tool]:

@@ -14,6 +14,7 @@ from msgspec import structs
 from loopworth.comparisons import spec, tasks
 from loopworth.comparisons.agreement import of_rows
 from loopworth.comparisons.arms import Arm, Control, build_arms, standing
+from loopworth.comparisons.executable import absent
 from loopworth.comparisons.faults import Injected, injected
 from loopworth.comparisons.judge import RUBRIC, Judge
 from loopworth.comparisons.language import Loaded
@@ -100,9 +101,12 @@ class Comparison:
         own = set() if self.panel is None else {self.panel.model.key}
         return frozenset() if self.controls else frozenset(self.models) - own
 
-    def at_hand(self, given: Collection[str] = ()) -> None:
-        """Hold its models, but for those that are `given`, to having their keys, before any run is entered. Raises
-        WorkflowFault."""
+    def at_hand(self, given: Collection[str] = (), commands: bool = True) -> None:
+        """Hold its models, but for those that are `given`, to having their keys, and its `commands` to being there,
+        before any run is entered. Raises WorkflowFault."""
+        spots = [arm.command for arm in self.arms if arm.command is not None and commands]
+        if lacking := [fault for spot in spots for fault in absent(spot)]:
+            raise WorkflowFault(lacking)
         places = {key: spot for arm in reversed(self.arms) for key, spot in arm.workflow.named.items()}
         keyed({key: spec for key, spec in self.models.items() if spec.key not in given}, {**self.named, **places})
 

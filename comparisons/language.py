@@ -10,6 +10,7 @@ from typing import Any
 from loopworth.comparisons import tasks
 from loopworth.comparisons.change import vary
 from loopworth.comparisons.check import Checking
+from loopworth.comparisons.executable import absent
 from loopworth.comparisons.spec import Comparison, Tasks
 from loopworth.comparisons.tasks import Task
 from loopworth.runs.spelling import nearest
@@ -49,6 +50,12 @@ class Loaded:
     def faults(self) -> list[Fault]:
         """Every fault of every file, in order."""
         return in_order([*self.found, *self.files.found])
+
+    @property
+    def all_faults(self) -> list[Fault]:
+        """The same, and what is not at hand to be run: what runs nothing, as a replay, does not need it."""
+        arms = [arm for comparison in self.comparisons.values() for arm in comparison.arms.values()]
+        return in_order([*self.faults, *(fault for arm in arms if arm.command for fault in absent(arm.at("command")))])
 
     def sound(self) -> Loaded:
         """These files; raises WorkflowFault with all their faults if there are any."""

@@ -73,7 +73,7 @@ def check(*paths: str | Path, tools: Tools | None = None) -> list[Fault]:
         given = given_tools.entries(tools or {})
     except WorkflowFault as faulty:
         return list(faulty.faults)
-    return language.load(*paths, given=given).faults
+    return language.load(*paths, given=given).all_faults
 
 
 def compile(

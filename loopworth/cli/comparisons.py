@@ -71,7 +71,7 @@ def compare(
     except LookupError as error:
         raise UserFault(f"--task {task}: {error.args[0]}") from None
     if replay is None:
-        comparison.at_hand(comparison.of_workers if fleet else ())
+        comparison.at_hand(comparison.of_workers if fleet else (), commands=not fleet)
     trouble, narrowed = False, task is not None or limit is not None
     keep = as_json or html is not None or markdown is not None
 
@@ -80,7 +80,9 @@ def compare(
         with nullcontext() if no_store or replay is not None else open_store(store) as kept:
             given, keeper = comparison, Keeper()
             if replay is not None:
-                given, keeper = replayer(comparison, recordings(replay, store), replay, narrowed)
+                given, keeper = replayer(
+                    comparison, recordings(replay, store, "comparison", comparison.name), replay, narrowed
+                )
             elif extend is not None and kept is not None:
                 given, keeper = extension(comparison, kept, extend, keep)
             elif kept is not None:

@@ -30,7 +30,7 @@ def check(
     from loopworth.workflows.silence import silent
 
     loaded = language.load(*files)
-    faults = loaded.faults
+    faults = loaded.all_faults
     if as_json:
         write_json(faults)
     elif faults:

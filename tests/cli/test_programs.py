@@ -238,6 +238,10 @@ def test_runs_of_a_program_are_replayed_without_it(tmp_path: pathlib.Path) -> No
         ('{python: "app:twise"}', "did you mean 'twice'?"),
         ('{python: "app:needs"}', "needs 'other', which is no input"),
         ("{command: []}", "`command` is empty"),
+        ("{command: [no_such_program]}", "there is no program 'no_such_program' on the PATH"),
+        ("{command: [agent, --json]}", "there is no program 'agent' on the PATH\n    did you mean './agent'?"),
+        ("{command: [./agemt]}", "did you mean"),
+        ("{command: [./app.py]}", "'./app.py' may not be executed"),
         ("{log: september.jsonl}", "there is no file"),
         ("{log: tasks.jsonl}", "there is no `task`; a log is what `loopworth runs export` writes, or such lines: {"),
         ("{workflow: double.yaml, timeout: 3s}", "`timeout` belongs to"),
@@ -249,6 +253,8 @@ def test_a_program_that_is_not_there_is_a_fault_at_its_place(tmp_path: pathlib.P
     assert done.exit_code == 2
     assert "comparison.yaml:6:" in done.stderr + done.stdout
     assert said in done.stderr + done.stdout
+    refused = command("compare", tmp_path / "comparison.yaml")
+    assert (refused.exit_code, said in refused.stderr) == (2, True)
 
 
 ODD = """\

@@ -21,8 +21,8 @@ def ends(*some: tuple[int, Exit, str]) -> list[End]:
         ([(20, "step_failed", "no key")], "all 20 runs ended as step_failed: no key"),
         ([(1, "step_failed", "no key")], "1 run ended as step_failed: no key"),
         (
-            [(10, "repetition", "alike"), (10, "truncated", "")],
-            "20 of 20 runs left no answer (10 repetition and 10 truncated); the most frequent reason (10 of them): alike",
+            [(10, "repetition", "alike"), (10, "empty", "")],
+            "20 of 20 runs left no answer (10 repetition and 10 empty); the most frequent reason (10 of them): alike",
         ),
         (
             [(2, "success", ""), (12, "step_failed", "no key"), (6, "step_failed", "late")],
