@@ -192,7 +192,8 @@ class Compiler:
         made = chat_model.model_spec(asked if asked is not None else "")
         if made.name:
             self.models[made.key] = made
-            self.named.setdefault(made.key, keys.place(form, written))
+            if self.override is None:
+                self.named.setdefault(made.key, keys.place(form, written))
         return made
 
     def similarity(self, body: spec.Body | spec.Router) -> Similarity | None:

@@ -12,9 +12,10 @@ from rich.text import Text
 
 from loopworth.cli.status import OUTSIDE, UserFault
 from loopworth.cli.terminal import complain, headed, notices, output, shown, write_json
+from loopworth.workflows.faults import WorkflowFault
 
 if TYPE_CHECKING:
-    from loopworth.comparisons.advice import Advice
+    from loopworth.comparisons.advice import Advice, Answers
 
 Model = Annotated[
     str | None,
@@ -48,7 +49,7 @@ def advise(
     mine = advice.NAME if to is None else advice.named(to)
     if answers is None:
         told = {"name": name or mine} | ({"model": model} if model else {})
-        advice.said(advice.DEFAULTS | told)  # what is wrong with a name is said before five questions are asked
+        heard(told)  # what is wrong with a name is said before five questions are asked
         given = advice.said(asked() | told)
     elif name or model:
         raise UserFault(f"--answers {answers}: say `name` and `model` in this file, and not beside it")
@@ -66,7 +67,19 @@ def init(
     from loopworth.comparisons import advice  # imported here, as above
 
     told = {"name": advice.named(folder)} | ({"model": model} if model else {})
-    begin(advice.advise(advice.said(advice.DEFAULTS | told)), folder, as_json)
+    begin(advice.advise(heard(told)), folder, as_json)
+
+
+def heard(told: dict[str, str]) -> Answers:
+    """What options say, with answers that are taken for granted; a fault is told of its option."""
+    from loopworth.comparisons import advice  # imported here, as above
+
+    try:
+        return advice.said({**told, **advice.DEFAULTS})
+    except WorkflowFault as faults:
+        [(option, word), *_] = [list(told.items())[fault.line - 1] for fault in faults.faults]
+        [first, *_] = faults.faults
+        raise UserFault(f"--{option} {shlex.quote(word)}: {first.what}\n    {first.instead}".rstrip()) from None
 
 
 def asked() -> dict[str, str]:

@@ -21,11 +21,13 @@ from loopworth.cli.outcome import report, show
 from loopworth.cli.status import OUTSIDE, UserFault, of_exit
 from loopworth.cli.store import Place, Replayed, Unkept, one_run, open_store, recordings, tell_changed
 from loopworth.cli.terminal import complain, notices, output, write_json
-from loopworth.models import ModelSpec, spec_faults
+from loopworth.models import ModelSpec, Unavailable, spec_faults
 from loopworth.runs.outcome import Outcome
 from loopworth.runs.store import new_id
 from loopworth.workflows import origin
+from loopworth.workflows.compile import Compiled
 from loopworth.workflows.edited_call import accepted
+from loopworth.workflows.keys import keyed
 
 
 def run(
@@ -60,6 +62,8 @@ def run(
     if file is None:
         raise UserFault("name a workflow file: loopworth run FILE")
     compiled = loopworth.compile(file, model=None if model is None else named(model))
+    if model is not None and replay is None:
+        unlocked(compiled, model)
     answers = given(input or (), compiled.input.schema)
     if durable:
         return wanted.begin(compiled, answers, model)
@@ -103,6 +107,14 @@ def run(
         return OUTSIDE if trouble else of_exit(outcome.exit)
 
     return finish(made(), tell)
+
+
+def unlocked(compiled: Compiled, model: str) -> None:
+    """Hold the model of `--model` to having its key: no file names it, so none is to blame."""
+    try:
+        keyed(compiled.models, compiled.named)
+    except Unavailable as why:
+        raise UserFault(f"--model {model}: {why}") from None
 
 
 def named(model: str) -> str:

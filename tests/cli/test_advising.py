@@ -37,7 +37,11 @@ def test_a_name_or_a_model_that_can_be_none_is_said_before_anything_is_asked(tmp
     """And beside a file of answers they are refused: it has a place for both."""
     terminal = Terminal("-m", "loopworth", "advise", "--to", str(tmp_path / "new"), "--model", "nonsense")
     assert terminal.close() == 2
+    assert "--model nonsense: " in terminal.seen
     assert "write provider/model, such as ollama/nonsense" in terminal.seen
+    misnamed = command("advise", "--name", "Foo Bar").stderr
+    assert misnamed.startswith("--name 'Foo Bar': 'Foo Bar' is not a name")
+    assert misnamed.endswith("write 'foo_bar'\n")
     assert "write the steps down" not in terminal.seen
     (tmp_path / "answers.yaml").write_text(ANSWERS, "utf-8")
     done = command("advise", "--answers", tmp_path / "answers.yaml", "--name", "other")

@@ -41,6 +41,18 @@ def test_what_would_ask_a_model_without_its_key_is_refused(folder: pathlib.Path,
     assert "no such runs are kept" in command("runs").stdout or "nothing is kept yet" in command("runs").stdout
 
 
+@pytest.mark.parametrize("more", [[], ["--durable"]])
+def test_a_key_that_a_model_of_the_command_line_lacks_is_told_of_the_option(
+    folder: pathlib.Path, more: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file names another model, and is not to blame."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    done = command("run", "asks.yaml", "--model", "openai/x", "-i", "q=a", *more)
+    said = "--model openai/x: openai/x needs a key: set the environment variable OPENAI_API_KEY\n"
+    assert (done.exit_code, done.stderr) == (2, said)
+    assert not (folder / "called.txt").exists()
+
+
 def test_what_asks_no_model_needs_no_key(folder: pathlib.Path) -> None:
     """Checking, planning, drawing."""
     for words in (["check", "comparison.yaml"], ["plan", "comparison.yaml"], ["draw", "asks.yaml"]):
