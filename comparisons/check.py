@@ -12,7 +12,7 @@ from loopworth.comparisons.cells import misfits, typed
 from loopworth.comparisons.choice import chosen
 from loopworth.comparisons.fakes import uncallable
 from loopworth.comparisons.judge import Judge
-from loopworth.comparisons.logged import runs_of
+from loopworth.comparisons.logged import log
 from loopworth.comparisons.named_scores import JUDGE, NAMES, scorer
 from loopworth.comparisons.program import fitted, hinted, program_inputs
 from loopworth.comparisons.scores import ScoreFault, Scorer
@@ -192,7 +192,7 @@ class Checking:
     def programs(self) -> Iterator[Fault]:
         """Functions that can be called with what tasks have, commands that say something, logs that can be read."""
         given = program_inputs(self.types.values(), self.tags)
-        for arm in self.comparison.arms.values():
+        for name, arm in self.comparison.arms.items():
             if isinstance(arm.python, str):
                 try:
                     fitted(load_python(arm.python, arm.at("python").base), given)
@@ -207,7 +207,7 @@ class Checking:
                 yield arm.at("log").fault(what, "leave out `stop_early`", key=True)
             if isinstance(arm.log, str) and arm.path("log").is_file():
                 try:
-                    runs_of(arm.path("log"))
+                    log(arm.path("log"), self.tasks or (), name, 1)
                 except (RecordingFault, OSError) as why:
                     yield arm.at("log").fault(str(why))
 

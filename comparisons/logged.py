@@ -9,7 +9,8 @@ them."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -30,13 +31,29 @@ Log = Mapping[tuple[str, int], Outcome]
 """What was logged for a task, by its id and the repeat."""
 
 
-def log(path: Path, tasks: Iterable[Task], arm: str, repeats: int) -> Log:
+def log(path: Path, tasks: Sequence[Task], arm: str, repeats: int) -> Log:
     """The runs of a file that are runs of these tasks: trials by their task, others by an input that the task holds.
 
-    Of a log of several arms those of this arm's name count, if there are any. Raises RecordingFault, OSError.
+    Of a log of several arms those of this arm's name count, if there are any. Raises RecordingFault, also where it has
+    runs of other tasks alone, and OSError.
     """
-    every = [one for one in runs_of(path) if of_arm(one)]
-    mine = [one for one in every if one.kept.arm == arm] or every
+    mine = runs_for(path, arm)
+    found = dict(matched(mine, tasks))
+    if not found and (theirs := examples(task.id for task in tasks)):
+        ours = examples(one.kept.task or key(one.kept.input) for one in mine)
+        raise RecordingFault(f"{path}: it has runs of {ours}, and none of the tasks, which are {theirs}")
+    outcomes = {(id, n): one.outcome for id, runs in found.items() for n, one in enumerate(final(runs)[:repeats])}
+    return {of: without_judge(outcome) for of, outcome in outcomes.items() if outcome is not None}
+
+
+def examples(ids: Iterable[str]) -> str:
+    """Some of them, in words; "" where there are none."""
+    first = [f"{id!r:.60}" for id in islice(dict.fromkeys(ids), 4)]
+    return ", ".join([*first[:3], *(["…"] if len(first) > 3 else [])])
+
+
+def matched(mine: Iterable[Recording], tasks: Iterable[Task]) -> Iterator[tuple[str, list[Recording]]]:
+    """The runs of each task that has any, by its id."""
     by_id: dict[str, list[Recording]] = {}
     by_input: dict[str, list[Recording]] = {}
     for one in mine:
@@ -45,19 +62,34 @@ def log(path: Path, tasks: Iterable[Task], arm: str, repeats: int) -> Log:
         else:
             by_input.setdefault(key(one.kept.input), []).append(one)
     names = {tuple(sorted(one.kept.input)) for one in mine if isinstance(one.kept.input, dict)}
-    found: dict[tuple[str, int], Outcome] = {}
     for task in tasks:
-        runs = by_id.get(task.id) or next((r for n in names if (r := by_input.get(key(held(task, n))))), [])
-        for repeat, one in enumerate(final(runs)[:repeats]):
-            assert one.outcome is not None
-            found[task.id, repeat] = without_judge(one.outcome)
-    return found
+        if runs := by_id.get(task.id) or next((r for n in names if (r := by_input.get(key(held(task, n))))), []):
+            yield task.id, runs
 
 
-def runs_of(path: Path) -> tuple[Recording, ...]:
-    """The runs of a file, whoever made them. Raises RecordingFault, OSError."""
-    found = made_elsewhere(path)
-    return read(path).found if found is None else found
+def runs_for(path: Path, arm: str) -> list[Recording]:
+    """The runs of a file that are an arm's. Raises RecordingFault, also where there are none, or two that something
+    else made are the same run, and OSError."""
+    elsewhere = made_elsewhere(path)
+    every = [one for one in (read(path).found if elsewhere is None else elsewhere) if of_arm(one)]
+    if not every:
+        raise RecordingFault(f"{path}: it has no run that ended")
+    mine = [one for one in every if one.kept.arm == arm] or every
+    if elsewhere is not None:
+        distinct(mine, arm)
+    return mine
+
+
+def distinct(rows: Iterable[Recording], arm: str) -> None:
+    """Raises RecordingFault at the first row that is a run that another one is."""
+    lines: dict[tuple[str | None, int | None], str] = {}
+    for one in rows:
+        line, of = one.kept.id.rpartition(":")[2], (one.kept.task, one.kept.repeat)
+        if of in lines:
+            what = f"task {of[0]!r} with repeat {of[1]} stands in line {lines[of]} already"
+            mend = f'number the runs of a task ("repeat": 1), or name their arms ("arm": "{arm}")'
+            raise RecordingFault(f"{one.kept.file}:{line}: {what}; {mend}")
+        lines[of] = line
 
 
 def made_elsewhere(path: Path) -> tuple[Recording, ...] | None:

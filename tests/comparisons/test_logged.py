@@ -9,6 +9,7 @@ import pathlib
 import pytest
 from msgspec import structs
 
+import loopworth
 from loopworth.comparisons.arms import Control
 from loopworth.comparisons.comparison import load
 from loopworth.comparisons.execution import compare
@@ -104,6 +105,29 @@ def test_a_row_that_cannot_be_read_is_a_fault_at_its_line(tmp_path: pathlib.Path
         log(path, tasks(1), "graph", 1)
     assert f"{path}:2: " in str(caught.value)
     assert said in str(caught.value)
+
+
+def test_a_log_of_other_tasks_is_a_fault_with_examples_of_both(tmp_path: pathlib.Path) -> None:
+    """Nothing could be compared, whatever is the reason: `check` says so, at the arm; so it does of an empty one."""
+    file = logs(tmp_path, "")
+    written(tmp_path / "dear.jsonl", *({**ROWS[0], "task": f"t{n}"} for n in range(5)))
+    (tmp_path / "broken.jsonl").write_text("")
+    empty, other = loopworth.check(file)
+    assert (empty.line, empty.what) == (5, f"{tmp_path / 'broken.jsonl'}: it has no run that ended")
+    said = "it has runs of 't0', 't1', 't2', …, and none of the tasks, which are '0', '1', '2', …"
+    assert (other.line, other.what) == (6, f"{tmp_path / 'dear.jsonl'}: {said}")
+
+
+def test_two_lines_of_one_run_are_a_fault_at_the_second(tmp_path: pathlib.Path) -> None:
+    """None of them is dropped in silence; of another arm a line is another run, where this one's are named."""
+    path = written(tmp_path / "graph.jsonl", ROWS[0], *ROWS[2:], {**ROWS[0], "answer": "43"})
+    with pytest.raises(RecordingFault) as caught:
+        log(path, tasks(1), "graph", 2)
+    assert f"{path}:3: task '1' with repeat 0 stands in line 1 already; number" in str(caught.value)
+    both = ({**ROWS[0], "arm": "graph"}, {**ROWS[0], "arm": "other", "answer": "43"})
+    assert log(written(path, *both), tasks(1), "graph", 1)["1", 0].answer == "42"
+    with pytest.raises(RecordingFault, match=r'2: .* or name their arms \("arm": "third"\)'):
+        log(path, tasks(1), "third", 1)
 
 
 @pytest.mark.parametrize("before", ["", '{"task": "1", "answer": 1, "seconds": 1}\n'])
