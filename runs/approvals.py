@@ -185,12 +185,14 @@ def of_run(shelf: Shelf, run: str) -> list[Approval]:
 
 
 def found(shelf: Shelf, name: str) -> Approval:
-    """The question of this name (`RUN.N`), or the only one that waits in the run; a run's id may be shortened.
+    """The question of this name (`RUN.N`), or the only one that waits in the run; a run's id may be shortened, and
+    `last` is the run that asked last, whatever was run since.
 
     Raises LookupError that says which there are.
     """
     start, dot, number = name.rpartition(".")
-    run = shelf.run(start if dot and number.isdigit() else name)
+    start = start if dot and number.isdigit() else name
+    run = shelf.run(asked_last(shelf) if start == "last" else start)
     there = of_run(shelf, run.id)
     if dot and number.isdigit():
         wanted = [one for one in there if one.n == int(number)]
@@ -200,6 +202,12 @@ def found(shelf: Shelf, name: str) -> Approval:
         return wanted[0]
     which = ", ".join(f"{one.name} ({one.tool})" for one in wanted or there)
     raise LookupError(f"{name}: this run asks {which}: name one" if which else f"{name}: this run asks nothing")
+
+
+def asked_last(shelf: Shelf) -> str:
+    """The run of the newest question, decided or not: who decides twice decides no other. Without one, the newest."""
+    newest = shelf.select("select run from approval order by asked desc, run desc limit 1")
+    return newest[0][0] if newest else "last"
 
 
 def approval_of(row: tuple[Any, ...]) -> Approval:

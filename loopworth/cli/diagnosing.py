@@ -33,11 +33,13 @@ MOST_REQUESTS = 3
 
 def diagnose(
     id: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="RUN", help="A run or comparison: its id, its file, `last`, or a .jsonl file.", show_default=False
+            metavar="RUN",
+            help="A run or comparison: its id, its file, `last`, or a .jsonl file.",
+            show_default="the newest",
         ),
-    ],
+    ] = None,
     arm: Annotated[str | None, typer.Option(metavar="NAME", help="Only this arm of a comparison.")] = None,
     store: Place = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON, with every run.")] = False,
@@ -47,6 +49,10 @@ def diagnose(
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
     from loopworth.comparisons.diagnosis import found, silence, subjects, tells
 
+    if id is None:
+        newest = found_run(Shelf(store), "last")
+        complain(f"the newest: {newest.kind} {newest.id} ({newest.name})")
+        id = newest.id
     log = logged(Path(id)) if id.endswith(".jsonl") else None
     source = log or (once(filed(id)) if id.endswith(".jsonl") else kept(Shelf(store), id))
     names = Counter[str]()

@@ -67,7 +67,9 @@ def run(
     answers = given(input or (), compiled.input.schema)
     if durable:
         return wanted.begin(compiled, answers, model)
-    recording = None if replay is None else one_run(recordings(replay, store), replay, compiled.name)
+    recording = None
+    if replay is not None:
+        recording = one_run(recordings(replay, store, "run", compiled.name), replay, compiled.name)
     if recording is not None:
         tell_changed(recording.kept.id, *origin.then_and_now(recording.kept.source, compiled))
     if recording is not None and answers:

@@ -13,7 +13,7 @@ from loopworth.cli.status import UserFault
 from loopworth.cli.terminal import complain, output, shown
 from loopworth.runs.database import VERSION
 from loopworth.runs.home import home
-from loopworth.runs.kept import Kept, Query
+from loopworth.runs.kept import Kept, Kind, Query
 from loopworth.runs.recording import Recording, RecordingFault, read
 from loopworth.runs.shelf import Shelf, elsewhere
 from loopworth.runs.store import Store
@@ -74,12 +74,16 @@ def open_store(place: str | None) -> Iterator[Store]:
             complain(f"what came last could not be kept\n    {store.trouble}")
 
 
-def recordings(name: str, place: str | None) -> list[Recording]:
-    """What `--replay` names: all recordings of a file, or the run of the store with, for a comparison, its trials."""
+def recordings(name: str, place: str | None, kind: Kind, of: str) -> list[Recording]:
+    """What `--replay` names: all recordings of a file, or the run of the store with, for a comparison, its trials.
+
+    `last` is the newest of this `kind` that is `of` a workflow or comparison, whatever came after it.
+    """
     if name.endswith(".jsonl"):
         return list(filed(name, f"--replay {name}"))
     shelf = Shelf(place)
-    return gathered(shelf, found_run(shelf, name))
+    newest = shelf.runs(Query(of, kinds=(kind,), most=1)) if name == "last" else []
+    return gathered(shelf, newest[0] if newest else found_run(shelf, name))
 
 
 def filed(name: str, typed: str = "") -> tuple[Recording, ...]:

@@ -75,6 +75,16 @@ def test_a_run_is_diagnosed_by_its_id_or_as_the_last(folder: pathlib.Path) -> No
     assert arm["findings"][0]["change"].startswith("tools.lookup.description: ")
 
 
+def test_without_a_name_the_newest_is_diagnosed(folder: pathlib.Path) -> None:
+    """A run or a comparison, as the report takes one; which it is, is said."""
+    none = command("diagnose")
+    assert (none.exit_code, "there is no run store" in none.stderr) == (3, True)
+    id = made(folder, "circling")
+    done = command("diagnose")
+    assert (done.exit_code, done.stdout) == (0, command("diagnose", id).stdout)
+    assert f"the newest: run {id} (circling)" in done.stderr
+
+
 def test_a_sound_run_has_no_finding(folder: pathlib.Path) -> None:
     made(folder, "sound")
     assert "no rule found anything" in command("diagnose", "last").stdout

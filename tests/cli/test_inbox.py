@@ -367,3 +367,18 @@ def test_a_decision_whose_run_another_process_has_is_no_fault(folder: pathlib.Pa
     with pytest.raises(typer.Exit) as end:
         gone_on(approvals.found(Shelf(), name), None, as_json=False)
     assert (end.value.exit_code, paid(folder)) == (DONE, ["Ann 250"])
+
+
+def test_the_last_of_the_inbox_is_the_run_that_asked_last(folder: pathlib.Path) -> None:
+    """Whatever was run since; and who decides twice does not decide about an older one."""
+    begun(folder)
+    asked = begun(folder)
+    (folder / "plain.yaml").write_text(
+        'workflow: plain\nshape: pipeline\nsteps: [{id: a, set: "1"}]\nanswer: "{{ a }}"\n'
+    )
+    assert command("run", folder / "plain.yaml").exit_code == DONE
+    done = command("inbox", "approve", "last", "--no-run")
+    assert (done.exit_code, f"{asked}: approve" in done.stderr) == (DONE, True), done.output
+    again = command("inbox", "approve", "last", "--no-run")
+    assert (again.exit_code, f"{asked} is already decided" in again.stderr) == (FAILED, True)
+    assert len(approvals.waiting(Shelf())) == 1

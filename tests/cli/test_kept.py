@@ -363,6 +363,15 @@ def test_a_replay_says_which_files_have_changed(folder: pathlib.Path) -> None:
             assert (f"shop.py changed since {id}" in done.stderr) is change
 
 
+def test_the_last_to_replay_is_the_newest_of_this_file(folder: pathlib.Path) -> None:
+    """Whatever was run since."""
+    id, comparison = made(folder), compared(folder)["id"]
+    assert command("run", folder / "plain.yaml", "-i", "question=hi").exit_code == 0
+    for words, of in ((("run", folder / "hello.yaml"), id), (("compare", folder / "comparison.yaml"), comparison)):
+        done = command(*words, "--replay", "last", "--json")
+        assert (done.exit_code, json.loads(done.stdout)["id"]) == (0, of), done.output
+
+
 def older(source: dict) -> dict:
     """What a durable run was made of, as a version before wrote it: without code."""
     return {key: value for key, value in source.items() if key != "code"}
