@@ -353,7 +353,7 @@ class Execution:
         failed = {one for one, t in last.items() if t.exit == "provider_error" and t.attempt == attempt - 1}
         if attempt > 1 and not self.keeper.replayed:
             failed &= {trial.planned for trial in self.keeper.made if trial.attempt == attempt - 1}
-        return [planned for planned in self.order if planned in failed]
+        return [planned for planned in self.order if planned in failed and not self.maker.is_log(planned.arm)]
 
     def called_for(self, attempt: int) -> bool:
         """Whether there may be runs to make for so many times."""

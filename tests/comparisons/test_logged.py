@@ -178,9 +178,10 @@ def logs(folder: pathlib.Path, more: str) -> pathlib.Path:
 
 
 def test_what_was_logged_is_read_to_its_end_whatever_it_cost_and_failed(tmp_path: pathlib.Path) -> None:
-    """Nobody is asked or paid for it now: no budget is spent on it, and it is no endpoint that is down."""
+    """Nobody is asked or paid for it now: no budget is spent on it, it is no endpoint that is down, and nothing of it is
+    made again."""
     result = asyncio.run(compare(load(str(logs(tmp_path, "budget: {usd: 0.05}\n")))))
-    assert (result.whole, len(result.final)) == (True, 39)
+    assert (result.whole, len(result.final), len(result.trials)) == (True, 39, 39)
 
 
 def test_a_log_lacks_what_it_has_no_run_of(tmp_path: pathlib.Path) -> None:
