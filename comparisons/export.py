@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from loopworth.comparisons.ablation import Ablation
 from loopworth.comparisons.contrast import Contrast
 from loopworth.comparisons.curve import Curve
 from loopworth.comparisons.environment import environment
+from loopworth.comparisons.figures import shown
 from loopworth.comparisons.levels import level_text
 from loopworth.comparisons.measures import Accuracy, Amount, Figures
 from loopworth.comparisons.provenance import Source, Sources, every, told, weakest
@@ -27,6 +28,9 @@ from loopworth.models.spec import ModelSpec
 from loopworth.runs.secrets import hide
 from loopworth.runs.usage import Usage
 from loopworth.workflows.document import plain
+
+MOST_ASKED = 120
+"""Characters of a task's input."""
 
 
 def to_json(result: Result) -> bytes:
@@ -84,6 +88,7 @@ def document(result: Result) -> dict[str, Any]:
         "warnings": found.warnings,
         "words": found.words,
         "order": result.order,
+        "inputs": dict(inputs(result, tasks)),
         "trials": [trial(one, tasks[one.task], comparison.group_by, origin[one.arm], panel) for one in result.trials],
     }
 
@@ -264,6 +269,23 @@ def trial(one: Trial, task: Task, group: str | None, source: Sources, panel: Sou
         "calls_after_answer_seen": trace.after,
     }
     return told(found, source.counts)
+
+
+def inputs(result: Result, tasks: Mapping[str, Task]) -> Iterator[tuple[str, str]]:
+    """What each task that was run asks, on one line, shortened: transcripts have all of it."""
+    columns = {name for arm in result.comparison.arms for name in arm.inputs}
+    return ((id, asked(tasks[id], columns)) for id in dict.fromkeys(trial.task for trial in result.trials))
+
+
+def asked(task: Task, columns: Collection[str]) -> str:
+    """Its columns that an arm takes; where there are several, by name."""
+    texts = {
+        name: value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False, default=str)
+        for name, value in task.fields.items()
+        if name in columns
+    }
+    lines = texts.values() if len(texts) == 1 else (f"{name}: {text}" for name, text in texts.items())
+    return shown(", ".join(lines), MOST_ASKED)
 
 
 def usage(used: Usage, source: Sources) -> dict[str, Any]:

@@ -52,8 +52,10 @@ MOST_ON_TOP = 4
 """Challengers whose sentences stand under the verdict; those of more stand with their differences."""
 MARKS = {"right": "✓", "wrong": "✗", "apart": "\u2013"}
 """How a run came out, as a sign that is copied along with its answer."""
-CUT, CUT_ID = 60, 120
-"""Characters of an answer, and of an id, in the table of all tasks."""
+CUT, CUT_ID, CUT_WHY = 60, 120, 80
+"""Characters of an answer, of an id or an input, and of a reason, in the table of all tasks."""
+BESIDE = "expected "
+"""How a score's remark begins that says no more than what stands beside it."""
 
 
 class Cell(Value, frozen=True):
@@ -67,6 +69,7 @@ class Cell(Value, frozen=True):
 
 class Row(Value, frozen=True):
     task: str
+    asked: str
     expected: str
     cells: tuple[Cell | None, ...]
 
@@ -130,12 +133,14 @@ def on_top(found: Found) -> list[Found]:
 def rows(found: Found, trials: Mapping[Any, Found], apart: set[int]) -> Iterator[Row]:
     """Each task and repeat, with what each arm did; the runs in `apart` are named, to be looked at."""
     names = [arm["arm"] for arm in found["arms"]]
+    inputs = found.get("inputs", {})
     for task in tasks(trials):
         for repeat in range(found["repeats"]):
             runs = [trials.get((name, task, repeat)) for name in names]
             if any(runs):
                 cells = tuple(None if run is None else cell(run, id(run) in apart) for run in runs)
-                yield Row(cut(task, CUT_ID) + nth(repeat, found), expected(runs), cells)
+                asked = cut(inputs.get(task, ""), CUT_ID)
+                yield Row(cut(task, CUT_ID) + nth(repeat, found), asked, expected(runs), cells)
 
 
 def expected(runs: list[Found | None]) -> str:
@@ -152,13 +157,23 @@ def cell(run: Found, named: bool) -> Cell:
     calls = f"{run['model_calls']}+{run['tool_calls']} calls"
     usd = mean_dollars(run["usage"]["usd"]) if run["usage"]["usd"] else ""
     harm = "did harm" if run.get("harmful") else ""
-    facts = ", ".join(filter(None, (unless_well(run), calls, duration(run["latency"]), usd, harm)))
+    reason = ": ".join(filter(None, (unless_well(run), cut(why(run), CUT_WHY))))
+    facts = ", ".join(filter(None, (reason, calls, duration(run["latency"]), usd, harm)))
     return Cell(mark(run), cut(answered(run["answer"]), CUT), facts, run.get("run", "") if named else "")
 
 
 def unless_well(run: Found) -> str:
     """Why a run ended; nothing where it ended well, which is no word for whether it was right."""
     return "" if run["exit"] == "success" else str(run["exit"])
+
+
+def why(run: Found) -> str:
+    """What is known of why a run was not right, but for what it answered and what was expected."""
+    if run["right"]:
+        return ""
+    if run["exit"] != "success":
+        return str(run["note"])
+    return "" if run["remark"].startswith(BESIDE) else str(run["remark"])
 
 
 def mark(run: Found) -> str:

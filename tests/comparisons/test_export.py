@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loopworth.comparisons.export import read, to_json
+from loopworth.comparisons.export import asked, read, to_json
 from loopworth.models import ModelSpec
 from tests.comparisons.contenders import Asks, Endpoint, Says, arm, compared, comparison, down, tasks
 
@@ -51,6 +51,15 @@ def test_the_document_says_how_to_run_it_again() -> None:
     assert found["provenance"]["versions"]["loopworth"]
     assert found["provenance"]["models"][0]["name"] == "vllm/here"
     assert found["provenance"]["files"] == {"tasks.jsonl": "abc"}
+
+
+def test_the_document_says_what_each_task_asks() -> None:
+    """The columns that an arm takes, by name where there are several, and no tag; on one line, shortened."""
+    assert document()["inputs"] == {str(k): str(k) for k in range(1, 6)}
+    [task] = tasks(1, k=[[1, "é"]], tag=["x"])
+    assert asked(task, ("k", "question", "other")) == 'question: 1, k: [1, "é"]'
+    [long] = tasks(1, k=["word\n" * 50])
+    assert asked(long, ("k",)) == f"{'word ' * 24}"[:119] + "…"
 
 
 def test_the_figures_stand_beside_the_trials() -> None:

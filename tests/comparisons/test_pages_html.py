@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pathlib
+import re
 from typing import Any
 
 import pytest
@@ -73,6 +74,22 @@ def test_a_run_is_told_with_what_it_took_and_why_it_ended(found: dict[str, Any])
     heads = [line for line in text.splitlines() if line.startswith(safe(first["arm"]) + ": ")]
     assert {head.removeprefix(safe(first["arm"])) for head in heads} >= {": wrong"}
     assert safe(second["arm"]) + ": right, turn_limit" in text
+
+
+def test_a_task_is_told_by_what_it_asks_and_by_why_each_arm_failed(found: dict[str, Any]) -> None:
+    """Also where all arms fail, which no disagreement shows. What a remark repeats of the cells is left out."""
+    told = copy.deepcopy(found)
+    mine, theirs = (trial for trial in told["trials"] if trial["task"].startswith("3 "))
+    mine.update(right=False, exit="step_failed", note=f"step 'figures': {'no such table ' * 9}")
+    theirs.update(right=False, exit="success", remark="2 of 5 facts are there")
+    first = told["trials"][0]
+    first.update(right=False, remark="expected this, got that")
+    text = Page(html(told)).text
+    assert f"question: 3? {SPELLED}"[:40] in text
+    assert re.search(r"step_failed: step 'figures': [a-z ]+…, 1\+0 calls", text)
+    assert "2 of 5 facts are there, 1+0 calls" in text
+    assert "expected this" not in text[: text.index("Disagreements\nRuns")]
+    assert "no such table" not in Page(html(found | {"inputs": {}})).text
 
 
 def test_tasks_and_disagreements_stand_in_the_order_of_their_numbers(found: dict[str, Any]) -> None:
