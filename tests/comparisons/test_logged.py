@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import io
 import json
 import pathlib
 
 import pytest
 from msgspec import structs
+from rich.console import Console
 
 import loopworth
+from loopworth.comparisons import retelling
 from loopworth.comparisons.arms import Control
 from loopworth.comparisons.comparison import load
 from loopworth.comparisons.execution import compare
 from loopworth.comparisons.logged import log, of_control
+from loopworth.comparisons.pages import tables
 from loopworth.comparisons.report import report
 from loopworth.runs.kept import Kept
 from loopworth.runs.outcome import Outcome
@@ -178,10 +183,29 @@ def logs(folder: pathlib.Path, more: str) -> pathlib.Path:
 
 
 def test_what_was_logged_is_read_to_its_end_whatever_it_cost_and_failed(tmp_path: pathlib.Path) -> None:
-    """Nobody is asked or paid for it now: no budget is spent on it, it is no endpoint that is down, and nothing of it is
-    made again."""
+    """Nobody is asked or paid for it now: no budget is spent on it, no endpoint is down, and nothing of it is made
+    again."""
     result = asyncio.run(compare(load(str(logs(tmp_path, "budget: {usd: 0.05}\n")))))
     assert (result.whole, len(result.final), len(result.trials)) == (True, 39, 39)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_what_logged_runs_had_cost_is_told_as_that(tmp_path: pathlib.Path, again: bool) -> None:
+    """Nothing is spent on them now, nor was it when a comparison is told again; what is unknown of them is theirs."""
+    path, store = logs(tmp_path, ""), tmp_path / "runs.db"
+    result = asyncio.run(loopworth.compare(path, store=store))
+    with contextlib.closing(loopworth.Store(store)) as kept:
+        before = kept.shelf().run(result.id)
+        told, document = retelling.told(kept.shelf(), before)
+    assert (before.usage.usd, before.usage.tokens) == (0.0, 0)
+    console = Console(width=160, record=True, file=io.StringIO())
+    console.print(loopworth.render(told if again else result))
+    said = console.export_text()
+    assert "spent: nothing\n" in said
+    assert "the runs that were logged had cost: $0.19, and 20 runs of unknown cost" in said
+    assert (told.usd if again else result.usd) == 0.0
+    assert told.recorded_usd == pytest.approx(0.19)
+    assert tables.recorded_cost(document).startswith("$0.19, $0.19 of it for runs that were logged")
 
 
 def test_a_log_lacks_what_it_has_no_run_of(tmp_path: pathlib.Path) -> None:
