@@ -149,7 +149,7 @@ class StoreKeeper(Keeper):
         return str(self.store.trouble or "")
 
     def end(self, result: Result) -> None:
-        usage = sum((trial.spent for trial in result.runs), Usage())
+        usage = sum(map(result.paid, result.runs), Usage())
         state = "done" if result.finished else "unfinished"
         note = result.stopped or result.controls_stopped or ("interrupted" if result.interrupted else "")
         note = note or ("the judge's endpoint failed" if result.unreached else "")

@@ -17,7 +17,7 @@ from loopworth.comparisons.repeats import shown_alike
 from loopworth.comparisons.schedule import Planned
 from loopworth.comparisons.trial import Trial
 from loopworth.comparisons.verdict import Measured, Verdict, decide, withheld
-from loopworth.runs.usage import Value
+from loopworth.runs.usage import Usage, Value
 
 if TYPE_CHECKING:
     from loopworth.comparisons.controls import Controlled
@@ -140,14 +140,28 @@ class Result:
             yield from control.runs
         yield from self.labels
 
+    @cached_property
+    def logged(self) -> frozenset[str]:
+        """The arms that are logs: their runs were made, and paid, elsewhere."""
+        return frozenset(arm.name for arm in self.comparison.arms if arm.log is not None)
+
+    def paid(self, trial: Trial) -> Usage:
+        """What a run took of what the comparison spent: of one that was logged, what its judge did."""
+        return trial.judging if trial.arm in self.logged else trial.spent
+
     @property
     def usd(self) -> float:
         """What is known to have been spent, reruns included; where it is replayed, on a judge that was asked again."""
-        return self.reheard_usd if self.replayed else self.recorded_usd
+        return self.reheard_usd if self.replayed else self.paid_usd
+
+    @property
+    def paid_usd(self) -> float:
+        """What the comparison is known to have spent when it was made."""
+        return sum(self.paid(trial).usd or 0.0 for trial in self.runs)
 
     @property
     def recorded_usd(self) -> float:
-        """What the trials are known to have cost when they were made."""
+        """What the trials are known to have cost when they were made, those that were logged too."""
         return sum((trial.usage.usd or 0.0) + (trial.judging.usd or 0.0) for trial in self.runs)
 
     @property

@@ -309,6 +309,12 @@ def models(result: Result, one: ArmVerdict) -> str:
     return f"With {', '.join(names)}: " if names else "Without a model: "
 
 
+def total(usd: float, unknown: int) -> str:
+    """What runs cost in all, as far as it is known."""
+    known = f"${rounded(usd, 4)}" if usd else "nothing that is known" if unknown else "nothing"
+    return known + (f", and {counted(unknown, 'run')} of unknown cost" if unknown else "")
+
+
 def remarks(result: Result, found: Report) -> Iterable[Text]:
     """What was made ready, what was spent, and what to be wary of."""
     waited = {key.partition("@")[0]: seconds for key, seconds in result.prepared.items() if seconds >= 0.1}
@@ -316,11 +322,11 @@ def remarks(result: Result, found: Report) -> Iterable[Text]:
     if ready:
         yield Text(f"made ready before the clocks started: {', '.join(ready)}", style="dim")
     if any(arm.billed for arm in found.arms) or (found.judging is not None and found.judging.usd != 0):
-        unknown = sum(trial.spent.usd is None for trial in result.runs)
-        usd = result.recorded_usd if result.retold else result.usd
-        known = f"${rounded(usd, 4)}" if usd else "nothing that is known" if unknown else "nothing"
-        more = f", and {counted(unknown, 'run')} of unknown cost" if unknown else ""
-        yield Text(f"spent: {known}{more}")
+        unknown = sum(result.paid(trial).usd is None for trial in result.runs)
+        yield Text(f"spent: {total(result.paid_usd if result.retold else result.usd, unknown)}")
+    if logged := [trial.usage.usd for trial in result.trials if trial.arm in result.logged]:
+        words = total(sum(usd or 0.0 for usd in logged), sum(usd is None for usd in logged))
+        yield Text(f"the runs that were logged had cost: {words}")
     for spared in result.spared:
         if spared.runs:
             yield Text("saved: ").append(shown(spared_words(spared)))

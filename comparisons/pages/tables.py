@@ -433,6 +433,9 @@ def recorded_cost(found: Found) -> str:
     """What all runs cost when they were made, as far as it is known."""
     unknown = sum(one["usage"]["usd"] is None for one in found["trials"])
     known = mean_dollars(found["recorded_usd"]) if found["recorded_usd"] or not unknown else ""
+    logs = [arm["arm"] for arm in found["arms"] if arm["shape"] == "log"]
+    elsewhere = sum(one["usage"]["usd"] or 0.0 for one in found["trials"] if one["arm"] in logs)
+    known += f", {mean_dollars(elsewhere)} of it for runs that were logged" if elsewhere else ""
     more = f"{counted(unknown, 'run')} of unknown cost" if unknown else ""
     again = " when it was run; nothing now" if found["replayed"] and (found["recorded_usd"] or unknown) else ""
     return ", and ".join(filter(None, (known, more))) + again
