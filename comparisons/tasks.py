@@ -22,6 +22,7 @@ from loopworth.runs.spelling import nearest
 from loopworth.runs.usage import Value
 from loopworth.workflows.document import parse, spelled
 from loopworth.workflows.faults import Fault, WorkflowFault, suggestion
+from loopworth.workflows.vocabulary import called
 
 COLUMNS: dict[str, tuple[str, str, str]] = {
     "id": ("text, or number", "its number, from 1", "What the task is known by; no two have the same."),
@@ -31,6 +32,11 @@ COLUMNS: dict[str, tuple[str, str, str]] = {
 }
 """The columns of a task file that have a meaning of their own: what each holds, what holds without it, what it is."""
 RESERVED = tuple(COLUMNS)
+THEIRS: dict[str, str] = {
+    "expected": "answer target output label gold reference ideal ground_truth solution correct_answer expected_output",
+    "expected_route": "route intent category expected_label",
+}
+"""A column with a meaning of its own → what other tools call it."""
 ONE_OBJECT = 'write one JSON object a line: {"id": 1, "question": "…", "expected": "…"}'
 
 
@@ -113,13 +119,18 @@ def columns(tasks: Iterable[Task]) -> set[str]:
 def lacking(tasks: Iterable[Task], names: Collection[str]) -> list[Fault]:
     """A fault for every task that has none of a column that is needed, such as an input or `expected`."""
     return [
-        Fault(
-            task.file, task.line, 1, f"task {task.id!r} has no field {name!r}", suggestion(name, task.fields, "fields")
-        )
+        Fault(task.file, task.line, 1, f"task {task.id!r} has no field {name!r}", renaming(name, task.fields))
         for task in tasks
         for name in names
         if name not in task.fields and (name not in RESERVED or getattr(task, name) is None)
     ]
+
+
+def renaming(name: str, fields: Collection[str]) -> str:
+    """The advice for a task without a field: the one that is misspelt, or has the name that other tools give it."""
+    if theirs := next((field for field in fields if called(field, THEIRS.get(name, ""))), None):
+        return f"write `tasks: {{file: …, rename: {{{theirs}: {name}}}}}`"
+    return suggestion(name, fields, "fields")
 
 
 def pick(tasks: Collection[Task], id: str) -> Task:

@@ -3,8 +3,10 @@ misspelt key is taken for the nearest right one, and the rest is still read."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
@@ -35,6 +37,8 @@ from loopworth.workflows.vocabulary import meant
 
 F = TypeVar("F", bound=Form)
 MISSING = object()
+YES, NO = ("true", "yes", "on"), ("false", "no", "off")
+"""Texts that say what `true` and `false` do."""
 LEFT_OUT = ", or leave the key out"
 """What may be done with a key that nothing stands under, unless it has to be there."""
 
@@ -131,7 +135,7 @@ class Builder:
         near = any(meant(str(raw), map(str, get_args(option))) for option in words)
         if not chosen or (words == chosen != options and spelled(raw) not in get_args(words[0]) and not near):
             advice = next((one.instead for one in map(unwrapped, options) if hasattr(one, "instead")), "")
-            advice = advice or meant_by(options, raw)
+            advice = advice or meant_by(options, raw) or reshaped(options, raw)
             return self.fault(path, f"{named(path)} must be {wanted(annotation)}, and this is {said(raw)}", advice)
         if isinstance(raw, dict):
             return self.mapping(chosen[0], raw, path)
@@ -143,7 +147,8 @@ class Builder:
         """A text of the author's that is read later: any value for a template or a type, else a text."""
         value = raw if mark.name in ("template", "type", "arguments") else spelled(raw)
         if mark.name == "arguments" and not isinstance(raw, dict):
-            return self.fault(path, f"{named(path)} must be {wanted(annotation)}, and this is {said(raw)}")
+            what = f"{named(path)} must be {wanted(annotation)}, and this is {said(raw)}"
+            return self.fault(path, what, "write `name: value` in it")
         if mark.name in ("expression", "prose", "prompt") and not isinstance(value, str):
             return self.fault(path, f"{named(path)} must be a text, and this is {said(raw)}")
         self.prose(raw, path)
@@ -295,6 +300,37 @@ def meant_by(options: Sequence[Any], raw: Any) -> str:
         if takes and not any(info.is_required() for _, info in others):
             return f"write {{{first.alias or name}: {spelled(raw)}}}"
     return ""
+
+
+def reshaped(options: Sequence[Any], raw: Any) -> str:
+    """How a value of another kind is written as one of the options: as a number, in a list, or under a name."""
+    bare = list(map(unwrapped, options))
+    if isinstance(raw, str) and bool in bare and (word := raw.strip().lower()) in YES + NO:
+        return f"write {'true' if word in YES else 'false'}"
+    number = number_in(raw) if isinstance(raw, str) else None
+    if number is not None and (float in bare or (int in bare and number.isdigit())):
+        return f"write {number}"
+    for kind in bare:
+        parts = get_args(kind)
+        if get_origin(kind) is list and not isinstance(raw, dict | list) and fits(parts[0], raw):
+            return f"write [{spelled(raw)}]"
+        if get_origin(kind) is list:
+            return "begin each with `- `"
+        if get_origin(kind) is dict and isinstance(raw, list):
+            return "write `name: …` for each, without the `- `"
+        if get_origin(kind) is dict:
+            return f"write {{<name>: {spelled(raw) if fits(parts[1], raw) else '…'}}}"
+    return ""
+
+
+def number_in(text: str) -> str | None:
+    """The number that a text spells in another way, as it is written here: `10%`, `"3"`, `.5`, `$5`, `1,000`."""
+    bare = text.strip().removeprefix("$").replace("_", "")
+    bare = re.sub(r"(?<=\d),(?=\d{3}\b)", "", bare)
+    if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)\s*%?", bare):
+        return None
+    number = Decimal(bare.rstrip("% "))
+    return f"{number.scaleb(-2) if bare.endswith('%') else number:f}"
 
 
 def wanted(annotation: Any) -> str:

@@ -24,6 +24,8 @@ Key = str | int
 Place = tuple[Key, ...]
 
 LARGEST = 1 << 20  # bytes of one file
+ENDINGS = (".yaml", ".yml", ".json", "")
+"""How the name of a file ends in which a slip of YAML is looked for."""
 MOST_ALIASED = 20_000  # values that aliases may add to a file
 
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -190,7 +192,9 @@ def read(path: Path | str) -> Document:
     if len(raw) > LARGEST:
         return Document(str(path), None, [too_large(str(path))])
     try:
-        return parse(raw.decode("utf-8-sig"), str(path))
+        document = parse(raw.decode("utf-8-sig"), str(path))
+        foreign = document.value is None and Path(path).suffix.lower() not in ENDINGS
+        return Document(str(path), None, [no_yaml(str(path))]) if foreign else document
     except UnicodeDecodeError as error:
         line, column = position(raw[: error.start].decode("utf-8", "replace"), error.start)
         return Document(str(path), None, [Fault(str(path), line, column, "is not UTF-8 text", "save it as UTF-8")])
@@ -198,6 +202,10 @@ def read(path: Path | str) -> Document:
 
 def too_large(file: str) -> Fault:
     return Fault(file, 1, 1, "is larger than 1 MiB", "split it into several files")
+
+
+def no_yaml(file: str) -> Fault:
+    return Fault(file, 1, 1, "this is no YAML file", "name the workflow, catalogue or comparison that it belongs to")
 
 
 def empty(file: str) -> Fault:

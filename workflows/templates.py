@@ -273,6 +273,8 @@ def unreadable(error: TemplateSyntaxError, source: str) -> TemplateFault:
             return TemplateFault(
                 f"there is no {sort} {word!r}", f"did you mean {close!r}?" if close else "", line=error.lineno
             )
+    if message.endswith("got '='"):
+        return TemplateFault(f"`{short(source)}`: one `=` compares nothing", "write `==`", line=error.lineno)
     tight = "".join(source.split()).replace("!=", "")
     instead = next((words for slip, words in SLIPS if slip in tight), "")
     return TemplateFault(f"`{short(source)}` is not a template: {message}", instead, line=error.lineno)

@@ -121,6 +121,10 @@ def test_controls_are_checked_though_they_come_later_and_so_are_changes(tmp_path
     ("tasks", "said"),
     [
         (TASKS.replace('"q": "b"', '"p": "b"'), ":2:1  task '2' has no field 'q'\n    did you mean 'p'?"),
+        (
+            TASKS.replace('"expected": 2', '"answer": 2'),
+            ":2:1  task '2' has no field 'expected'\n    write `tasks: {file: …, rename: {answer: expected}}`",
+        ),
         (TASKS.replace('"expected": 2', '"xpected": 2'), ":2:1  task '2' has no field 'expected'"),
         (TASKS.replace('"expected": 2', '"expected": "two"'), ":2:1  `expected` of task '2': 'two' is not a number"),
         (TASKS.replace('"id": 2', '"id": "1"'), ":2:1  the id '1' is taken by line 1"),

@@ -35,6 +35,7 @@ SKIPPED = ("- {id: a, if: late, set: 1}",)
         (["- {ask: [{role: user, content: '{{ p }}'}]}"], "7:36 step 1 reads 'p'"),
         (["- {set: '{{ q | uper }}'}"], "7:9 there is no filter 'uper'; did you mean 'upper'?"),
         (["- {set: '{{ q'}"], "7:9 `{{ q` is not a template"),
+        (["- {if: 'q = 1', set: 1}"], "7:8 `q = 1`: one `=` compares nothing; write `==`"),
         (["- {if: 'q && late', set: 1}"], "7:8 `q && late` is not a template: "),
         (["- {if: 'len(q) > 2', set: 1}"], "7:8 there is no function 'len'; write `x | length`"),
         (["- {id: q, set: 1}"], "7:8 an input has the name 'q' already"),

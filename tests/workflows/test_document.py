@@ -189,3 +189,11 @@ def test_any_texts_in_json_quotes_are_read_as_they_are(values, escaped):
 def test_a_file_that_holds_nothing_is_empty(text):
     """Also one that says so in a word: nothing is no workflow without a fault."""
     assert faults(text) == [(1, 1, "the file is empty; ")]
+
+
+def test_a_slip_of_yaml_is_looked_for_in_yaml_alone(tmp_path):
+    """A file of another kind is told to be one, and not where its first line departs from YAML."""
+    for name, what in (("tools.py", "this is no YAML file"), ("tools.yaml", "expected ")):
+        (tmp_path / name).write_text('"""Tools."""\n\nimport re\n')
+        [fault] = read(tmp_path / name).faults
+        assert fault.what.startswith(what)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loopworth.comparisons.spec import Comparison
+from loopworth.comparisons.spec import Comparison, Decide
 from loopworth.workflows import spec
 from loopworth.workflows.builder import Builder
 from loopworth.workflows.document import parse
@@ -92,6 +92,34 @@ def test_one_mistake_is_one_fault_at_its_place(form, text, said):
 )
 def test_a_value_alone_is_told_the_key_that_it_is_meant_for(form, text, instead):
     """Where a mapping stands, its first key takes what stands alone; the one word for `true` is that word."""
+    builder = Builder(parse(text, "f"))
+    builder.form(form, builder.document.value)
+    assert [fault.instead for fault in builder.faults] == [instead]
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "instead"),
+    [
+        (spec.OpenLoop, LOOP + "use: find", "write [find]"),
+        (spec.OpenLoop, LOOP + "input: str", "write {<name>: str}"),
+        (spec.OpenLoop, LOOP + "input: [text]", "write `name: …` for each, without the `- `"),
+        (spec.OpenLoop, LOOP + "gate: required", "write {<name>: required}"),
+        (spec.OpenLoop, LOOP + "guard: {on: answer, if: x}", "begin each with `- `"),
+        (spec.OpenLoop, LOOP + "parallel: yes", "write true"),
+        (spec.Pipeline, "workflow: w\nshape: pipeline\nanswer: x\nsteps: {a: {set: 1}}", "begin each with `- `"),
+        (spec.Pipeline, "workflow: w\nshape: pipeline\nanswer: x\nsteps: ask", "begin each with `- `"),
+        (spec.Step, "call: x\nwith: [a]", "write `name: value` in it"),
+        (spec.Budget, "turns: '5'", "write 5"),
+        (spec.Budget, "turns: 50%", ""),
+        (spec.Budget, "usd: $5", "write 5"),
+        (spec.Budget, "usd: '1,000.5'", "write 1000.5"),
+        (Decide, "min_gain: 10%", "write 0.10"),
+        (Decide, "min_gain: .1", "write 0.1"),
+        (Decide, "min_gain: 0,10", ""),
+    ],
+)
+def test_a_value_of_another_kind_is_told_how_it_is_written(form, text, instead):
+    """As a number, in a list, or under a name; what it would be guesswork to write is left to its author."""
     builder = Builder(parse(text, "f"))
     builder.form(form, builder.document.value)
     assert [fault.instead for fault in builder.faults] == [instead]
