@@ -22,6 +22,7 @@ from typing import Any, Protocol, get_args, get_type_hints
 
 from msgspec import structs
 
+from loopworth.comparisons.returned import doubtful
 from loopworth.models.reading import MANY, used
 from loopworth.runs.budget import Limits
 from loopworth.runs.effects import Effects
@@ -81,7 +82,7 @@ class Program:
 def told(value: Any, fx: Place, kind: str) -> Outcome:
     """What the program said: its answer, what it used, what it called, and why it ended."""
     said = value if isinstance(value, dict) and "answer" in value else {"answer": value}
-    asked(said.get("usage"), fx, kind)
+    asked(said.get("usage"), fx, kind, doubtful(value, kind))
     calls = said.get("calls") or []
     if not isinstance(calls, list):
         raise Failed(f"its `calls` are {calls!r}: say a list of {{tool, args, result, status}}")
@@ -92,8 +93,9 @@ def told(value: Any, fx: Place, kind: str) -> Outcome:
     return Outcome(said["answer"], reason)
 
 
-def asked(usage: Any, fx: Place, kind: str) -> None:
-    """The model calls it tells of, with what was not read; one of unknown size where it tells nothing."""
+def asked(usage: Any, fx: Place, kind: str, doubt: str = "") -> None:
+    """The model calls it tells of, with what was not read, and a `doubt` about its answer; one of unknown size where it
+    tells nothing."""
     said = usage if isinstance(usage, dict) else {}
     usd = said.get("usd")
     number = isinstance(usd, int | float) and not isinstance(usd, bool)
@@ -101,7 +103,7 @@ def asked(usage: Any, fx: Place, kind: str) -> None:
     calls, size, why = count(said.get("model_calls")), structs.replace(used(said), usd=money), unread(usage)
     if calls == 0 and not size.counted and not money and not why:
         return
-    fx.emit(ModelCalled("model", kind, size, warnings=(why,) if why else ()))
+    fx.emit(ModelCalled("model", kind, size, warnings=tuple(filter(None, (doubt, why)))))
     for n in range(2, min(calls or 1, 10_000) + 1):
         fx.emit(ModelCalled(f"model~{n}", kind))
 
