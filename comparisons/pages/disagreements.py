@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Any, TypeAlias
 
@@ -64,6 +64,11 @@ def disagreements(found: Found, trials: Mapping[Key, Found]) -> Iterator[Disagre
     """Of all pairs of arms that the verdict compares, by turns, so that the first few are of all of them."""
     of_pairs = (between(one["arm"], one["against"], trials, found) for one in found["differences"])
     return (one for one in chain.from_iterable(zip_longest(*of_pairs)) if one is not None)
+
+
+def in_order(some: Iterable[Disagreement]) -> list[Disagreement]:
+    """In the natural order of their tasks, as they are read."""
+    return sorted(some, key=lambda one: (natural(one.task), natural(one.nth)))
 
 
 def between(arm: str, other: str, trials: Mapping[Key, Found], found: Found) -> Iterator[Disagreement]:

@@ -8,17 +8,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
 from loopworth.comparisons.figures import shown
-from loopworth.comparisons.pages.disagreements import Disagreement, disagreements, final, said
+from loopworth.comparisons.pages.disagreements import Disagreement, disagreements, final, in_order, said
 from loopworth.comparisons.pages.tables import DIFFERENCES, Found, Table, arms, differences, origin, tables, verdict
 from loopworth.runs.usage import Value
 
 WORD = "[a-zA-Z0-9]"
 MARKUP = re.compile(
-    rf"[\\`*\[\]<>&#|~$@]|(?<!{WORD})_|_(?!{WORD})|:(?=//)|(?<=www)\.|^[-+=](?=[-+=\s]|$)|^\d+(?=[.)]\s)"
-    r"|(?<=\bgh)-(?=\d)",
+    rf"[\\`*\[\]<>&#|~$@]|(?<!{WORD})_|_(?!{WORD})|:(?=//)|(?<=www)\.|(?<=\bgh)-(?=\d)",
     re.IGNORECASE,
 )
 """What may be read as markup, as a name to be notified, or as a link."""
+BEGINNING = re.compile(r"^[-+=](?=[-+=\s]|$)|^\d+(?=[.)]\s)")
+"""What may be read as a list or a heading where a line begins with it, which no cell does."""
 MOST_PAIRS, CUT = 20, 80
 """Disagreements that are shown, and characters of an answer in them."""
 MOST = 8_000
@@ -111,7 +112,7 @@ def parted(found: Found) -> Table:
     """The first runs on the same task of which one was right and one was not, with what each answered."""
     every = list(disagreements(found, final(found)))
     head = ("task", "arm", "answer", "against", "answer", "right")
-    rows = tuple(tuple(pair(one)) for one in every[:MOST_PAIRS])
+    rows = tuple(tuple(pair(one)) for one in in_order(every[:MOST_PAIRS]))
     more = (f"and {len(every) - MOST_PAIRS:,} more",) if len(every) > MOST_PAIRS else ()
     return Table("disagreements", "Disagreements", head, rows, 6, more)
 
@@ -130,6 +131,11 @@ def answered(run: Found) -> str:
 
 def text(words: object) -> str:
     """Any text on one line, with nothing in it that Markdown would obey."""
+    return BEGINNING.sub(spelled, cell(words))
+
+
+def cell(words: object) -> str:
+    """The same within a line."""
     return MARKUP.sub(spelled, shown(words, MOST))
 
 
@@ -150,9 +156,9 @@ def folded(table: Table) -> Part:
 
 def grid(table: Table) -> Iterator[str]:
     if table.rows:
-        yield row(map(text, table.head))
+        yield row(map(cell, table.head))
         yield row("---" if place < table.left else "---:" for place in range(len(table.head)))
-        yield from (row(map(text, cells)) for cells in table.rows)
+        yield from (row(map(cell, cells)) for cells in table.rows)
 
 
 def row(cells: Iterable[str]) -> str:

@@ -10,7 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopworth.comparisons.export import read, to_json
-from loopworth.comparisons.pages.markdown import LONGEST, Part, level, markdown, opening, parts, shortened, size, text
+from loopworth.comparisons.pages.html import html
+from loopworth.comparisons.pages.markdown import (
+    LONGEST,
+    Part,
+    grid,
+    level,
+    markdown,
+    opening,
+    parts,
+    shortened,
+    size,
+    text,
+)
+from loopworth.comparisons.pages.tables import Table
 from loopworth.models import ModelSpec
 from tests.comparisons.contenders import Asks, Endpoint, arm, compared, comparison, down, tasks
 from tests.comparisons.reported import HOSTILE, hostile
@@ -144,6 +157,31 @@ def test_plain_words_stay_as_they_are() -> None:
     """So that the file can be read as it is."""
     words = "agent_sum alone was right on 0 (-0.84 to -0.35), 24/24 100 %."
     assert text(words) == words
+
+
+@pytest.mark.parametrize("said", ["-", "- 3", "+ 1", "2. step"])
+def test_a_cell_begins_no_list(said: str) -> None:
+    """What Markdown reads at the beginning of a line alone stays as it is in a cell."""
+    assert list(grid(Table("", "", ("", ""), (("arm", said),))))[-1] == f"| arm | {said} |"
+    assert text(said) != said
+
+
+def of_arm(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return [one for one in found["trials"] if one["arm"] == name]
+
+
+def test_disagreements_stand_in_the_natural_order_of_their_tasks(tmp_path: Any) -> None:
+    """Of all pairs of arms together, 9 before 10."""
+    found = hostile(tmp_path, tasks=12)
+    [first] = found["differences"]
+    third = [one | {"arm": "three", "right": int(one["task"].split()[0]) < 9} for one in of_arm(found, first["arm"])]
+    several = {"differences": [first, first | {"arm": "three"}], "trials": [*found["trials"], *third]}
+    [part] = [one for one in markdown(found | several).split("<details>") if "Disagreements" in one]
+    ids = [int(task) for task in re.findall(r"^\| (\d+) ", part, re.MULTILINE)]
+    assert ids == sorted(ids)
+    assert len(ids) == 6 + 3
+    pairs = re.findall(r"<summary><bdi>(\d+) ", html(found | several))
+    assert list(map(int, pairs)) == ids
 
 
 def test_a_comparison_of_one_arm_is_told(made: str, tmp_path: Any) -> None:
