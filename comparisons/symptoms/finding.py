@@ -35,7 +35,7 @@ class Finding(Value, frozen=True):
     """One thing to look at. `runs` of the `of` runs of the `subject` show it; `signs` has one sign or more for each.
 
     `change` is a line of YAML, a dotted path as `change:` of an arm takes it, with its new value; where `adds`, the
-    value goes after what stands there. `why` says what the change does.
+    value goes after what stands there. `why` says what the change does; where it is advice alone, `path` is "".
     """
 
     subject: str
@@ -52,7 +52,7 @@ class Finding(Value, frozen=True):
 
     @property
     def change(self) -> str:
-        return f"{self.path}: {yaml(self.value)}"
+        return f"{self.path}: {yaml(self.value)}" if self.path else ""
 
 
 def yaml(value: Any) -> str:

@@ -162,7 +162,7 @@ def again(run: Conduct, call: Called) -> bool:
     return any(one.key == call.key and one.status in ("repeated", "not_run") for one in run.calls)
 
 
-def instructed(runs: Runs, tool: str, calls: Calls) -> tuple[tuple[str, str], str]:
+def instructed(runs: Runs, tool: str, calls: Calls) -> tuple[tuple[str, Any], str]:
     """A description that says what may be given: by an example that was right, where there is one. In a step, where
     nobody reads one, what takes the case instead."""
     if all(call.loop is None for _, call in calls):

@@ -48,6 +48,7 @@ def diagnose(
     to try for each."""
     # Imported here: `loopworth run` and `loopworth check` load nothing of comparisons.
     from loopworth.comparisons.diagnosis import found, silence, subjects, tells
+    from loopworth.comparisons.trying import tried
 
     if id is None:
         newest = found_run(Shelf(store), "last")
@@ -55,13 +56,15 @@ def diagnose(
         id = newest.id
     log = logged(Path(id)) if id.endswith(".jsonl") else None
     source = log or (once(filed(id)) if id.endswith(".jsonl") else kept(Shelf(store), id))
-    names = Counter[str]()
-    runs = subjects(of_arm(filter(tells, source), arm, names))
+    names, files = Counter[str](), dict[str, Path]()
+    runs = subjects(of_arm(filter(tells, source), arm, names, files))
     if arm is not None and arm not in names:
         raise UserFault(f"--arm {arm}: no run is of this arm\n    {suggestion(arm, names, 'arms')}")
     if not names:
         raise UserFault(f"{id}: it holds no run\n    an arm that is a log keeps none: diagnose the file that it names")
     findings = {name: found(name, some) for name, some in runs.items()}
+    if not id.endswith(".jsonl"):  # a file that came from elsewhere opens none of this machine
+        findings = {name: [tried(one, files[name]) for one in some] for name, some in findings.items()}
     there = names.total() if arm is None else names[arm]
     apart = there - sum(map(len, runs.values()))
     if as_json:
@@ -94,11 +97,15 @@ def once(recordings: Iterable[Recording]) -> list[Recording]:
     return list({one.kept.id: one for one in recordings}.values())
 
 
-def of_arm(recordings: Iterable[Recording], arm: str | None, names: Counter[str]) -> Iterator[Recording]:
-    """The runs of an arm, or all; counts those of every arm or workflow. One at a time: a comparison may have many."""
+def of_arm(
+    recordings: Iterable[Recording], arm: str | None, names: Counter[str], files: dict[str, Path]
+) -> Iterator[Recording]:
+    """The runs of an arm, or all; counts those of every arm or workflow, and says whose file it is. One at a time: a
+    comparison may have many."""
     for one in recordings:
         name = one.kept.arm or one.kept.name
         names[name] += 1
+        files[name] = Path(one.kept.file)
         if arm in (None, name):
             yield one
 
@@ -164,7 +171,8 @@ def in_words(finding: Finding, foreign: bool) -> Iterator[Text]:
         more = finding.runs - MOST_SIGNS
         yield shown(f"      and {more} more run{'s' * (more > 1)}: --json lists them", "dim")
     after = "   # after what stands there" if finding.adds else "   # by the program's own means" if foreign else ""
-    yield Text("    try ").append_text(shown(finding.change, "bold", lines=False)).append(after, "dim")
+    if finding.change:
+        yield Text("    try ").append_text(shown(finding.change, "bold", lines=False)).append(after, "dim")
     yield shown(f"    why {finding.why}\n")
 
 

@@ -85,6 +85,20 @@ def test_without_a_name_the_newest_is_diagnosed(folder: pathlib.Path) -> None:
     assert f"the newest: run {id} (circling)" in done.stderr
 
 
+def test_a_change_that_its_workflow_does_not_take_is_told_as_advice(folder: pathlib.Path) -> None:
+    """The file has the tool no more: what was found stands, without a line that `check` would refuse."""
+    id = made(folder, "circling")
+    write(folder, "circling", loop("It is 389.", tools="search"))
+    done = command("diagnose", id)
+    assert (done.exit_code, "lookup is called again" in done.stdout, "    try " in done.stdout) == (0, True, False)
+    assert "would be a fault here: the tool 'lookup' has no implementation" in done.stdout
+    [finding] = diagnosed(id)["arms"][0]["findings"]
+    assert (finding["change"], finding["path"], finding["value"]) == ("", "", None)
+    written = folder / "one.jsonl"
+    assert command("runs", "export", id, "-o", written).exit_code == 0
+    assert "    try tools.lookup.description" in command("diagnose", written).stdout
+
+
 def test_a_sound_run_has_no_finding(folder: pathlib.Path) -> None:
     made(folder, "sound")
     assert "no rule found anything" in command("diagnose", "last").stdout
