@@ -366,6 +366,6 @@ async def compare(
 
 def contender(arm: Any, tools: Tools | None, models: Models | None) -> Compiled | Callable[..., Any]:
     """An arm of the program's own: a function as it is, or what there is to run."""
-    if isinstance(arm, Compiled) or (callable(arm) and not hasattr(arm, "run")):
-        return arm
-    return ready(arm, tools, models)
+    as_it_is = isinstance(arm, Compiled) or (callable(arm) and not hasattr(arm, "run"))
+    found: Compiled | Callable[..., Any] = arm if as_it_is else ready(arm, tools, models)
+    return found
