@@ -17,9 +17,11 @@ from loopworth.comparisons.provenance import Source, told
 from loopworth.comparisons.sequential import GATE
 from loopworth.comparisons.stopping import DEARER
 from loopworth.comparisons.trial import Trial
+from loopworth.comparisons.unanswered import End, unanswered
 from loopworth.comparisons.verdict import MIN_GAIN, share
 from loopworth.models.local import MOST_OUTPUT as MOST_EMBEDDED
 from loopworth.runs.effects import MOST_OUTPUT
+from loopworth.runs.exit import APART
 from loopworth.runs.usage import Value
 
 POWER, BANK = 0.8, 1.35
@@ -62,7 +64,7 @@ class Cost(Value, frozen=True):
 
 class Outlook(Value, frozen=True):
     """`settles` is the smallest true gain that this many tasks are likely to settle, None where none is; `notes` say
-    how the costs are reckoned."""
+    which arms hardly answered in a pilot, and how the costs are reckoned."""
 
     tasks: int
     min_gain: float
@@ -105,7 +107,8 @@ def outlook(comparison: Comparison, pilot: Sequence[Trial] = (), gain: float | N
         costs=tuple(cost(comparison, arm, pilot) for arm in comparison.arms),
         words=(),
     )
-    return msgspec.structs.replace(found, words=tuple(words(found)), notes=tuple(notes(found.costs)))
+    said = (*silences(comparison, pilot), *notes(found.costs))
+    return msgspec.structs.replace(found, words=tuple(words(found)), notes=said)
 
 
 def needed(gain: float, delta: float, error: float, bank: float) -> Needed:
@@ -163,6 +166,14 @@ def scaled(load: Load | None, n: int) -> tuple[float | None, float | None, float
 
 def times(value: float, n: int) -> float:
     return value * n if value and n else 0.0
+
+
+def silences(comparison: Comparison, pilot: Sequence[Trial]) -> Iterator[str]:
+    """Which arms hardly answered in a pilot, and why: to be mended before the others are run."""
+    for arm in comparison.arms:
+        runs = [trial for trial in pilot if trial.arm == arm.name and trial.exit not in APART]
+        if words := unanswered([End(run.exit, run.note, run.trace.answered) for run in runs]):
+            yield f"{arm.name}: in the pilot {words}"
 
 
 def notes(costs: Sequence[Cost]) -> Iterator[str]:

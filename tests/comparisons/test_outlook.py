@@ -139,6 +139,14 @@ def test_a_pilot_measures_what_runs_cost(tmp_path: pathlib.Path) -> None:
     assert found["provenance"]["min_gain"] == "assumed"
 
 
+def test_a_pilot_says_which_arm_does_not_answer(tmp_path: pathlib.Path) -> None:
+    """Before the other runs are paid for."""
+    file = doubles(tmp_path, comparison=COMPARISON.replace("arms:\n", 'arms:\n  broken: {python: "broken:broken"}\n'))
+    (tmp_path / "broken.py").write_text("def broken(n): raise RuntimeError('no key')", "utf-8")
+    told = " ".join(command("plan", file, "--pilot", 2).stdout.split())
+    assert "broken: in the pilot all 2 runs ended as step_failed: answer failed: RuntimeError: no key" in told
+
+
 def test_a_faulty_file_is_no_plan(tmp_path: pathlib.Path) -> None:
     """As for every command: status 2 with its faults."""
     assert command("plan", doubles(tmp_path, comparison=COMPARISON.replace("score:", "scor:"))).exit_code == 2
