@@ -6,7 +6,7 @@ They are about orders that are late, and each piece says what of yours belongs i
 from __future__ import annotations
 
 DESK = '''\
-"""What the tools do. Put your own code in the place of these functions.
+"""What the tools do, for an example: orders that are late. Put your own code in the place of these functions.
 
 A docstring is all that a model knows of a tool, and the type hints are its arguments.
 """
@@ -144,6 +144,8 @@ steps:
 answer: "{{{{ done }}}}"
 """
 COMPARISON = """\
+# An example, about orders that are late: put your own cases into tasks.jsonl, your own code into desk.py, and your own
+# words into the prompts and `instructions` of the workflows.
 # The comparison decides. These tasks are a beginning: `loopworth plan` says how many yours should be.
 loopworth: 1
 comparison: {name}

@@ -159,6 +159,8 @@ def row(one: Kept, trials: bool, killed: bool) -> list[str]:
     mine = [short(one.arm or ""), short(one.task or ""), right(one)] if trials else [one.kind]
     calls = f"{one.model_calls}+{one.tool_calls}" if one.kind != "comparison" else ""
     figures = [calls, tokens(one.usage), spent(one), f"{one.seconds:.1f}"]
+    if one.kind != "comparison" and one.exit is None and one.state == "unfinished":  # they are counted at its end
+        figures = ["-"] * len(figures)
     return [one.id, second(one.began), short(one.name), *mine, "killed" if killed else end(one), *figures]
 
 

@@ -48,6 +48,14 @@ def test_a_name_or_a_model_that_can_be_none_is_said_before_anything_is_asked(tmp
     assert (done.exit_code, "say `name` and `model` in this file" in done.stderr) == (2, True)
 
 
+def test_starting_files_say_first_that_they_are_an_example(tmp_path: pathlib.Path) -> None:
+    """A project about something else is told what to replace."""
+    command("init", tmp_path / "billing")
+    first = (tmp_path / "billing" / "comparison.yaml").read_text("utf-8")
+    assert first.startswith("# An example, about orders that are late: put your own cases into tasks.jsonl")
+    assert "for an example: orders" in (tmp_path / "billing" / "desk.py").read_text("utf-8").splitlines()[0]
+
+
 def test_answers_in_a_file_are_written_nowhere_unless_a_folder_is_named(tmp_path: pathlib.Path) -> None:
     """What would be written is told, and with what option."""
     (tmp_path / "answers.yaml").write_text(ANSWERS, "utf-8")

@@ -153,6 +153,15 @@ def test_a_run_that_did_not_end_is_shown_by_its_effects(own_store: pathlib.Path)
     assert [text for text in ("two", "deux", "three", "trois", "did not end", "unfinished") if text not in shown] == []
 
 
+def test_what_a_run_that_did_not_end_has_taken_is_not_listed_as_nothing(own_store: pathlib.Path) -> None:
+    """Its figures are counted when it ends; until then they are unknown, and no 0."""
+    store = stored(own_store.parent, "one")
+    chat(store.begin(kept("b2")), "two", "three", replies=("deux", "trois"))
+    store.close()
+    [line] = [line for line in command("runs").stdout.splitlines() if line.startswith("b2")]
+    assert line.split()[-4:] == ["-"] * 4
+
+
 def test_a_comparison_is_shown_by_its_trials(folder: pathlib.Path) -> None:
     """One line each, with the score."""
     compared(folder)
