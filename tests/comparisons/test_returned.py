@@ -52,7 +52,7 @@ def test_a_report_says_once_an_arm_what_was_taken_as_its_answers(
     [said] = [one for one in result["warnings"] if "taken as" in one]
     assert said == (
         "graph: in 2 of 2 runs what it returned has no `answer`, so the whole object, with `messages`, was taken as "
-        'one: write {"answer": …}'
+        'one: return {"answer": …}'
     )
     assert {trial["answer"] for trial in result["trials"] if trial["arm"] == "rules"} == {"1", "2"}
     assert all(list(trial["answer"]) == ["messages"] for trial in result["trials"] if trial["arm"] == "graph")
