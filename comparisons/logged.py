@@ -25,8 +25,15 @@ from loopworth.runs.nesting import TOO_DEEP
 from loopworth.runs.observation import Observation
 from loopworth.runs.outcome import Failed, Outcome
 from loopworth.runs.recording import Recording, RecordingFault, read
+from loopworth.workflows.vocabulary import called
 
 ROW = '{"task": "t01", "answer": "42", "seconds": 2.1}'
+THEIRS = {
+    "task": "id task_id example_id case",
+    "answer": "output response result prediction completion",
+    "seconds": "duration elapsed latency duration_seconds latency_seconds elapsed_seconds time",
+}
+"""What every row has → what other tools call it."""
 Log = Mapping[tuple[str, int], Outcome]
 """What was logged for a task, by its id and the repeat."""
 
@@ -139,9 +146,10 @@ def unfit(row: Any, why: str) -> str:
         return f"this is no JSON object{why}"
     if "loopworth" in row:
         return "this line is a recording, and the first is not"
-    for name in ("task", "answer", "seconds"):
+    for name in THEIRS:
         if name not in row:
-            return f"there is no `{name}`"
+            theirs = next((key for key in row if called(key, THEIRS[name])), None)
+            return f"there is no `{name}`" + (f": write `{theirs}` as `{name}`" if theirs else "")
     seconds, repeat = row["seconds"], row.get("repeat", 0)
     if type(seconds) not in (int, float) or not 0 <= seconds < inf:
         return f"`seconds` is {seconds!r}, and not how long the run took"

@@ -34,6 +34,7 @@ from loopworth.runs.outcome import Failed, Outcome, Stop
 from loopworth.tools.tool import Accepted, Tool
 from loopworth.tools.toolbox import Toolbox
 from loopworth.workflows.compile import Compiled
+from loopworth.workflows.faults import suggestion
 from loopworth.workflows.type_expression import parse_type
 from loopworth.workflows.types import Type
 
@@ -89,7 +90,8 @@ def told(value: Any, fx: Place, kind: str) -> Outcome:
     for n, call in enumerate(calls):
         called(call if isinstance(call, dict) else {"tool": str(call)}, n, fx)
     if (reason := said.get("exit_reason", "success")) not in ENDS:
-        raise Failed(f"it ended for {reason!r}, which is no exit reason of a program")
+        near = suggestion(str(reason), ENDS, "one of")
+        raise Failed(f"it ended for {reason!r}, which is no exit reason of a program: {near}")
     return Outcome(said["answer"], reason)
 
 

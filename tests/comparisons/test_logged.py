@@ -96,7 +96,16 @@ def test_tokens_are_read_as_endpoints_spell_them(tmp_path: pathlib.Path, usage: 
         ({"task": "1", "answer": 1, "seconds": "2 s"}, "`seconds` is '2 s', and not how long the run took"),
         ({"task": "1", "answer": 1, "seconds": -1}, "`seconds` is -1"),
         ({"task": "1", "answer": 1, "seconds": 1, "repeat": "a"}, "`repeat` is 'a', and the first of a task is 0"),
-        ({"task": "1", "answer": 1, "seconds": 1, "exit_reason": "bored"}, "ended for 'bored'"),
+        (
+            {"task": "1", "answer": 1, "seconds": 1, "exit_reason": "bored"},
+            "ended for 'bored', which is no exit reason of a program: one of: check_failed, ",
+        ),
+        (
+            {"task": "1", "answer": 1, "seconds": 1, "exit_reason": "recursion_limit"},
+            "which is no exit reason of a program: did you mean 'turn_limit'?",
+        ),
+        ({"id": "1", "answer": 1, "seconds": 1}, "there is no `task`: write `id` as `task`; a log is "),
+        ({"task": "1", "output": 1, "seconds": 1}, "there is no `answer`: write `output` as `answer`; a log is "),
         ({**ROWS[0], "usage": {"tokens": 3}}, "its `usage` has 'tokens', which nobody reads: say prompt_tokens, compl"),
         ({**ROWS[0], "usage": [3, 4]}, "its `usage` is [3, 4], and no mapping of prompt_tokens, completion_tokens"),
         ({"loopworth": 1}, "this line is a recording, and the first is not"),
