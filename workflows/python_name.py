@@ -35,7 +35,7 @@ def load(name: str, base: Path | None = None) -> Any:
     module_name, colon, attribute = name.partition(":")
     if not colon or not all(part.isidentifier() for part in [*module_name.split("."), *attribute.split(".")]):
         raise PythonNameFault(f"{name!r} is not a Python name", "write `module:name`, such as `projects:lookup`")
-    found: Any = module(module_name, base)
+    found: Any = module(module_name, base, attribute)
     for part in attribute.split("."):
         if not hasattr(found, part):
             close = nearest(part, [name for name in dir(found) if not name.startswith("_")])
@@ -44,8 +44,8 @@ def load(name: str, base: Path | None = None) -> Any:
     return found
 
 
-def module(name: str, base: Path | None) -> ModuleType:
-    """A module by name: a file beside the YAML first, then what is installed."""
+def module(name: str, base: Path | None, attribute: str = "") -> ModuleType:
+    """A module by name: a file beside the YAML first, then what is installed. `attribute` is what is wanted of it."""
     own = base is not None and beside(name, base) is not None
     try:
         return python_import.load(name, base) if own and base is not None else importlib.import_module(name)
@@ -53,7 +53,7 @@ def module(name: str, base: Path | None) -> ModuleType:
         missing = public(error.name or "")
         if not own and missing and f"{name}.".startswith(f"{missing}."):
             where = f"no file {name.replace('.', '/')}.py beside the YAML, and no installed module {name!r}"
-            raise PythonNameFault(where, other_module(name, base)) from None
+            raise PythonNameFault(where, other_module(name, base, attribute)) from None
         place = raised_at(error, files(name, base))
         lacking = "is not installed" if missing == error.name else "does not stand beside the YAML"
         what = f"{name!r} imports {missing!r}, which {lacking}{told(place, base)}"
@@ -73,11 +73,11 @@ def beside(name: str, base: Path) -> Path | None:
     return next(found, None)
 
 
-def other_module(name: str, base: Path | None) -> str:
+def other_module(name: str, base: Path | None, attribute: str) -> str:
     """What to write in place of a module that there is not: the nearest beside the YAML."""
-    there = [] if base is None else [path.stem for path in base.glob("*.py")]
-    near = nearest(name, there)
-    return f"did you mean {near!r}?" if near else "a path is relative to the file it stands in"
+    near = nearest(name, [] if base is None else [path.stem for path in base.glob("*.py")])
+    meant = f"{near}:{attribute}" if attribute else near
+    return f"did you mean {meant!r}?" if near else "a path is relative to the file it stands in"
 
 
 # -- what is wrong with a module ---------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ FILES = {
             "'needs' imports 'not_there_either', which is not installed (needs.py:1); "
             "there is no not_there_either.py beside the YAML either: put it there, or install it",
         ),
-        ("neds:x", "no file neds.py beside the YAML, and no installed module 'neds'; did you mean 'needs'?"),
+        ("neds:x", "no file neds.py beside the YAML, and no installed module 'neds'; did you mean 'needs:x'?"),
         ("outer:x", "'outer' imports 'not_there_either', which is not installed (needs.py:1)"),
         ("lost:x", "ImportError: cannot import name 'nothing' from 'shop'"),
         ("loster:x", "'loster' imports 'shop.nothing', which does not stand beside the YAML (loster.py:1)"),
