@@ -19,7 +19,7 @@ from rich.cells import cell_len, set_cell_size
 
 from loopworth.comparisons.figures import shown
 from loopworth.comparisons.pages.disagreements import latest
-from loopworth.comparisons.pages.tables import Found, first_levels
+from loopworth.comparisons.pages.tables import Found, first_levels, spend
 from loopworth.comparisons.sentences import counted, percent
 
 Rows: TypeAlias = list[dict[str, Any]]
@@ -202,18 +202,12 @@ def forest(found: Found) -> Any:
     return alt.layer(lines, *each, span, point).properties(width=WIDTH, height=NAMED)
 
 
-def spend(found: Found) -> tuple[str, str]:
-    """What a run costs, as far as all arms' is known: US dollars where any is billed, else tokens, else seconds."""
-    if any(arm["billed"] and arm["usd"]["mean"] for arm in found["arms"]):
-        return "usd", "US dollars per run"
-    if any(arm["tokens"]["mean"] for arm in found["arms"]):
-        return "tokens", "tokens per run"
-    return "latency", "seconds per run (median)"
+SPEND = {"usd": "US dollars per run", "tokens": "tokens per run", "latency": "seconds per run (median)"}
 
 
 def accuracy_and_cost(found: Found) -> Any:
     """Accuracy with its interval against cost; filled are those of the Pareto set. Without one there is no chart."""
-    what, title = spend(found)
+    title = SPEND[what := spend(found)]
     best = {one["arm"] for one in found["pareto"] if not one["dominated_by"]}
     shown = [arm for arm in found["arms"] if arm["accuracy"]["interval"] is not None and found["pareto"]]
     rows = [

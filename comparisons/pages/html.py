@@ -30,7 +30,7 @@ from loopworth.comparisons.pages.disagreements import (
     sides,
     tasks,
 )
-from loopworth.comparisons.pages.tables import Found, origin, tables, verdict
+from loopworth.comparisons.pages.tables import Found, meaning, origin, tables, verdict
 from loopworth.comparisons.uncollected import uncollected
 from loopworth.runs.characters import safe, safe_json
 from loopworth.runs.figures import mean_dollars
@@ -96,6 +96,7 @@ def html(found: Found, transcripts: int = TRANSCRIPTS, drawings: Mapping[str, st
         found=found,
         token=token,
         words=words,
+        meaning=meaning(found),
         on_top=on_top(found),
         tables=list(tables(found)),
         origin=origin(found),

@@ -9,7 +9,17 @@ from itertools import accumulate
 
 from loopworth.comparisons.figures import shown
 from loopworth.comparisons.pages.disagreements import Disagreement, disagreements, final, in_order, said
-from loopworth.comparisons.pages.tables import DIFFERENCES, Found, Table, arms, differences, origin, tables, verdict
+from loopworth.comparisons.pages.tables import (
+    DIFFERENCES,
+    Found,
+    Table,
+    arms,
+    differences,
+    meaning,
+    origin,
+    tables,
+    verdict,
+)
 from loopworth.runs.usage import Value
 
 WORD = "[a-zA-Z0-9]"
@@ -57,7 +67,8 @@ def opening(found: Found) -> Iterator[str]:
     """The verdict, the arms and the differences, of which nothing is left out."""
     token, words = verdict(found)
     main, pairs = arms(found), differences(found)
-    yield from (f"**Verdict: {text(token)}** — {text(words)}", "", text(main.words[0]), "")
+    yield from (f"**Verdict: {text(token)}** — {text(words)}", "")
+    yield from (line for one in (meaning(found), main.words[0]) if one for line in (text(one), ""))
     yield from grid(main)
     if pairs is not None:
         yield from ("", text(pairs.title), "", *grid(pairs))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
@@ -79,6 +80,11 @@ def tables(found: Found) -> Iterator[Table]:
 
 
 DIFFERENCES = "differences"
+PLACE = (
+    "The place is that of the arm to choose: the first arm holds it, and keeps it unless a later one earns it, by a "
+    "gain that is shown or by being no worse, cheaper and faster."
+)
+"""What the sentence of a verdict speaks of."""
 
 
 def verdict(found: Found) -> tuple[str, str]:
@@ -86,6 +92,11 @@ def verdict(found: Found) -> tuple[str, str]:
     if (said := found["verdict"]) is not None:
         return msgspec.convert(said, Verdict).title, said["words"]
     return "none", no_verdict(found["stopped"], found["interrupted"])
+
+
+def meaning(found: Found) -> str:
+    """What a reader must know to read the verdict; nothing where there is none, or nothing was compared."""
+    return PLACE if found["differences"] else ""
 
 
 def differences(found: Found) -> Table | None:
@@ -255,7 +266,22 @@ def accuracy_and_cost(found: Found) -> Table | None:
     if not found["pareto"]:
         return None
     first, *others = pareto_words([msgspec.convert(one, Standing) for one in found["pareto"]])
-    return Table("pareto", "Accuracy against cost", words=(f"{capital(first)}.", *(f"{line}." for line in others)))
+    words = (f"{capital(first)}.", BEATEN, *(f"{line}." for line in others))
+    return Table("pareto", f"Accuracy against {SPENT[spend(found)]}", words=words)
+
+
+BEATEN = (
+    "An arm is beaten where another is shown better on at least one of these and no worse on the others: what is "
+    "unclear takes no arm out of the set."
+)
+SPENT = {"usd": "cost", "tokens": "tokens", "latency": "time"}
+
+
+def spend(found: Found) -> str:
+    """What a run costs, as far as all arms' is known: US dollars where any is billed, else tokens, else time."""
+    if any(arm["billed"] and arm["usd"]["mean"] for arm in found["arms"]):
+        return "usd"
+    return "tokens" if any(arm["tokens"]["mean"] for arm in found["arms"]) else "latency"
 
 
 def levels(found: Found) -> Table | None:
@@ -407,7 +433,7 @@ def origin(found: Found) -> tuple[Table, ...]:
     """What one needs to run it again: files, models, versions, seed."""
     was = found["provenance"]
     facts = {
-        "file": found["file"],
+        "file": Path(found["file"]).name,
         "began": was["began"],
         "seed": str(found["seed"]),
         "repeats": str(found["repeats"]),

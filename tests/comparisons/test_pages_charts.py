@@ -14,6 +14,7 @@ import altair as alt
 import pytest
 
 from loopworth.comparisons.pages.charts import COLOURS, charts, inline, labels, png, svg
+from loopworth.comparisons.pages.tables import tables
 from tests.comparisons.reported import files, hostile, measured
 
 DRAWN = ("svg", "g", "path", "line", "text", "rect", "defs", "clipPath", "tspan")
@@ -208,6 +209,22 @@ def test_costs_far_apart_are_told_apart(found: dict[str, Any]) -> None:
 def test_an_arm_of_unknown_cost_is_told_of(found: dict[str, Any]) -> None:
     """Also where the chart stands alone."""
     assert "US dollars per run, unknown of 1 arm<" in svg(charts(told_costs(found, 0.1, None))["pareto"])
+
+
+@pytest.mark.parametrize(
+    ("usd", "title", "axis"),
+    [
+        ((0.01, 0.02), "Accuracy against cost", "US dollars per run"),
+        ((None, None), "Accuracy against tokens", "tokens per run"),
+    ],
+)
+def test_a_chart_of_accuracy_is_titled_by_its_axis(found: dict[str, Any], usd: Any, title: str, axis: str) -> None:
+    """Where no cost is known or billed it stands against tokens; what it takes to be beaten is said beside it."""
+    costs = told_costs(found, *usd)
+    [table] = [one for one in tables(costs) if one.name == "pareto"]
+    assert table.title == title
+    assert axis in svg(charts(costs)["pareto"])
+    assert table.words[1].startswith("An arm is beaten where another is shown better on at least one of these")
 
 
 def test_without_a_pareto_set_no_arm_is_said_to_be_beaten(found: dict[str, Any]) -> None:

@@ -38,8 +38,9 @@ def test_the_verdict_and_its_sentence_stand_first(page: Page, found: dict[str, A
     body = [text for tag, text in page.texts if tag not in ("title", "style")]
     who = safe(found["verdict"]["arms"][0]["against"])
     assert body[:5] == ["hostile", "Verdict:", f"{who} better", "—", found["verdict"]["words"]]
-    assert body[5].startswith("On 8 tasks that both ran, two alone was right on 0 and one alone on 4")
-    assert body[6] == safe(found["words"])
+    assert body[5].startswith("The place is that of the arm to choose: the first arm holds it")
+    assert body[6].startswith("On 8 tasks that both ran, two alone was right on 0 and one alone on 4")
+    assert body[7] == safe(found["words"])
     assert page.text.count(body[6]) == 1
 
 
@@ -143,6 +144,14 @@ def test_it_asks_for_nothing(page: Page) -> None:
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "url(" not in pages.STYLE
     assert "@import" not in pages.STYLE
+
+
+def test_the_comparisons_file_is_named_as_the_others_are(page: Page, found: dict[str, Any]) -> None:
+    """By its path from its own folder: where that is on somebody's disk is nobody else's."""
+    assert pathlib.Path(found["file"]).is_absolute()
+    assert str(pathlib.Path(found["file"]).parent) not in page.text
+    assert ("dt", "file") in page.texts
+    assert page.text.count("comparison.yaml") >= 2
 
 
 def test_ids_are_not_used_twice(page: Page) -> None:

@@ -37,11 +37,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_the_verdict_stands_first_and_the_details_are_folded(made: str) -> None:
     """A reader of a pull request sees a sentence, the arms, the differences behind it, and what to be wary of."""
     top, *folded = made.split("<details>")
-    said = re.match(r"\*\*Verdict: one (.*) better\*\* — (.*)\n\n(.*)\n", top)
+    said = re.match(r"\*\*Verdict: one (.*) better\*\* — (.*)\n\n(.*)\n\n(.*)\n", top)
     assert said is not None
     assert said[1].startswith("&#60;script&#62;alert")
     assert said[2] == "one keeps the place: no other arm earned it."
-    assert said[3].startswith("hostile: 2 arms on n = 8")
+    assert said[3].startswith("The place is that of the arm to choose: the first arm holds it")
+    assert said[4].startswith("hostile: 2 arms on n = 8")
     assert next(line.split(" | ")[0] for line in top.splitlines() if line.startswith("|")) == "| arm"
     rows = [line for line in top.splitlines() if line.startswith("| ")]
     assert len(rows) == 4 + 3
@@ -188,6 +189,7 @@ def test_a_comparison_of_one_arm_is_told(made: str, tmp_path: Any) -> None:
     """Without a verdict it says why there is none."""
     found = hostile(tmp_path, tasks=2) | {"verdict": None, "differences": []}
     assert markdown(found).startswith("**Verdict: none** — a single arm is compared with nothing.")
+    assert "The place is" not in markdown(found)
 
 
 @pytest.mark.parametrize(("answer", "cell"), [("", '""'), (" \n", '" \\\\n"'), ({"at": "Zürich"}, '{"at": "Zürich"}')])
