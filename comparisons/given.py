@@ -20,11 +20,14 @@ from loopworth.comparisons.comparison import Comparison
 from loopworth.comparisons.endpoints import Open
 from loopworth.comparisons.extension import taken_up
 from loopworth.comparisons.keeper import Keeper, Replayer, StoreKeeper
-from loopworth.comparisons.program import compiled, fitted, program_inputs
+from loopworth.comparisons.program import asked, compiled, fitted, program_inputs
 from loopworth.comparisons.tasks import columns, lacking
 from loopworth.models import ModelSpec, open_model
 from loopworth.models.given import Given, GivenModel, by_key, opened, spec_of
+from loopworth.runs.effects import Effects
+from loopworth.runs.executor import Executor
 from loopworth.runs.kept import Kept
+from loopworth.runs.outcome import Outcome
 from loopworth.runs.recording import Recording
 from loopworth.runs.shelf import Shelf
 from loopworth.runs.store import Store
@@ -115,7 +118,8 @@ def arm_of(name: str, own: Contender, comparison: Comparison) -> Arm:
     if not isinstance(own, Compiled):
         workflow = of_function(name, own, taken)
     elif own.shape == SHAPE:
-        workflow = dataclasses.replace(own, input=parse_type({column: {"json_schema": {}} for column in taken}))
+        input = parse_type({column: {"json_schema": {}} for column in taken})
+        workflow = dataclasses.replace(own, executor=Witnessed(own.executor), input=input)
     elif faults := lacking(comparison.tasks, own.input.schema.get("required", ())):
         raise WorkflowFault(faults)
     else:
@@ -127,6 +131,20 @@ def arm_of(name: str, own: Contender, comparison: Comparison) -> Arm:
         what = f"the arm {name!r} may reach a gate ({', '.join(workflow.gates)}), and nothing says what to answer"
         raise ValueError(f"{what}: write `approvals: approve` or `approvals: reject` into {comparison.file}")
     return Arm(name, workflow, origin="program")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Witnessed:
+    """An executor of the program's own. What one used that does nothing by `fx` is unknown, as it is of a function."""
+
+    own: Executor
+
+    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
+        try:
+            return await self.own.run(input, fx)
+        finally:
+            if not fx.trace():
+                asked(None, fx, SHAPE)
 
 
 def of_function(name: str, function: Callable[..., Any], columns: list[str]) -> Compiled:

@@ -307,6 +307,24 @@ def test_an_executor_is_an_arm_after_those_of_the_file(tmp_path: pathlib.Path) -
     assert [(one.arm, one.against) for one in result.verdict.arms][-1][0] == "mine"
 
 
+class Alone:
+    """An executor that asks whom it likes by its own means, or breaks."""
+
+    async def run(self, input: dict[str, Any], fx: Effects) -> Outcome:
+        if input["question"] == "q2":
+            raise RuntimeError("its own client is down")
+        return Outcome(f"{input['question']} in code".upper())
+
+
+def test_what_an_executor_used_that_nothing_was_seen_of_is_unknown(tmp_path: pathlib.Path) -> None:
+    """It is not free, whether it ended well or not; of one that does all by `fx` everything is known."""
+    arms = {"alone": Alone(), "mine": Looks()}
+    result = compared(written(tmp_path), models={"ollama/m": Priced()}, tools=READS, arms=arms)
+    used = {name: {(t.usage.tokens, t.usage.usd) for t in result.final if t.arm == name} for name in arms}
+    assert used == {"alone": {(None, None)}, "mine": {(12, 0.25)}}
+    assert "What a run of alone costs is unknown" in str(result.verdict)
+
+
 def test_a_compiled_workflow_is_an_arm(tmp_path: pathlib.Path) -> None:
     """With tools of its own, say."""
     path = written(tmp_path)
