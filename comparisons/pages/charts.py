@@ -56,7 +56,8 @@ BEYOND = 16
 LABELS = {"labelLimit": 0, "labelFontSize": 12, "labelFlush": False, "labelOverlap": "greedy"}
 LINE, ABOVE = 14, 8
 """Pixels of a line of a name, and from its last one to the middle of what is drawn below it."""
-LOWER, NAMED = {"yOffset": LINE}, alt.Step(2 * (LINE + ABOVE) + 6)
+LOWER: dict[str, Any] = {"yOffset": LINE}
+NAMED = alt.Step(2 * (LINE + ABOVE) + 6)
 """By how much that is drawn lower for a name of two lines, and what both take."""
 LEGEND: dict[str, Any] = {"labelLimit": 0, "orient": "bottom", "columns": 2, "columnPadding": 40, "symbolOpacity": 1}
 
@@ -154,7 +155,12 @@ def width(line: str) -> float:
 def names(field: str) -> alt.Y:
     """An axis of names, of two lines, above what is drawn of each `LOWER`: beside it they would leave it no room."""
     split = "split(datum.value, '\\n')"
-    place = {"labelAlign": "left", "labelBaseline": "line-bottom", "labelPadding": -4, "labelOffset": -ABOVE}
+    place: dict[str, Any] = {
+        "labelAlign": "left",
+        "labelBaseline": "line-bottom",
+        "labelPadding": -4,
+        "labelOffset": -ABOVE,
+    }
     axis = alt.Axis(**place, labelExpr=split, labelLineHeight=LINE, grid=False, ticks=False, domain=False, zindex=1)
     return alt.Y(f"{field}:N", title=None, sort=None, axis=axis)
 
