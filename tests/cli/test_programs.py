@@ -243,7 +243,10 @@ def test_runs_of_a_program_are_replayed_without_it(tmp_path: pathlib.Path) -> No
         ("{command: [./agemt]}", "did you mean"),
         ("{command: [./app.py]}", "'./app.py' may not be executed"),
         ("{log: september.jsonl}", "there is no file"),
-        ("{log: tasks.jsonl}", "there is no `task`; a log is what `loopworth runs export` writes, or such lines: {"),
+        (
+            "{log: tasks.jsonl}",
+            "there is no `task`: write `id` as `task`; a log is what `loopworth runs export` writes, or such lines: {",
+        ),
         ("{workflow: double.yaml, timeout: 3s}", "`timeout` belongs to"),
     ],
 )
