@@ -17,7 +17,7 @@ from hypothesis.internal.conjecture import providers
 
 from loopworth.runs.secrets import KNOWN
 
-settings.register_profile("loopworth", deadline=None, derandomize=True)
+settings.register_profile("loopworth", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("search", deadline=None, print_blob=True)
 settings.load_profile("loopworth")
 signal.signal(signal.SIGINT, signal.default_int_handler)

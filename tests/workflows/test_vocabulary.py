@@ -81,11 +81,13 @@ def test_a_word_of_another_tool_counts_as_what_is_meant():
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_what_is_suggested_for_a_key_may_stand_there(form):
-    """Every word of other tools, and every key of other forms, in every form: never a key that it has not."""
+    """A fourth of the words of other tools, and of the keys of other forms, in every form, and each in some: never a
+    key that it has not."""
     words = {word for theirs in KEYS.values() for word in theirs.split()} | {
         key for one in FORMS for key in usable(one)
     }
-    for word in sorted(words - {*usable(form), *form.misplaced}):
+    unknown = sorted(words - {*usable(form), *form.misplaced})
+    for word in unknown[FORMS.index(form) % 4 :: 4]:
         place, advice = Builder(parse("x: 1", "f")).meant(form, word, {word: 1}, ())
         assert not place or leads(place, form), word
         assert advice, word
