@@ -1,7 +1,7 @@
 """A process that begins other processes: everything heavy is imported once, so that each life is short to begin.
 
-    python lives.py          for each line of arguments (a JSON list) on standard input: the `loopworth` command with
-                             them, in a process of its own; prints its id, and its exit status when it has ended
+python lives.py          for each line of arguments (a JSON list) on standard input: the `loopworth` command with
+                         them, in a process of its own; prints its id, and its exit status when it has ended
 """
 
 from __future__ import annotations

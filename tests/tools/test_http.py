@@ -1,6 +1,5 @@
 """The built-in `http`, on a network of the test's own: every connection ends at one server on loopback."""
 
-
 import pytest
 
 from loopworth.tools.builtin import builtin_tool
