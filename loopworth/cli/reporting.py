@@ -56,9 +56,12 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Report a kept comparison as it was: on the terminal, as JSON, Markdown or one HTML file, with charts."""
+    from loopworth.comparisons.pages import engine
     from loopworth.comparisons.pages.disagreements import TRANSCRIPTS
     from loopworth.comparisons.uncollected import uncollected  # as all of comparisons
 
+    if html or svg or png:
+        engine.start()
     most = TRANSCRIPTS if transcripts is None else transcripts
     with uncollected():
         result, found = told(id, store, comparison, None if as_json else most if html is not None else 0)
