@@ -17,7 +17,10 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-LOADED = ("loopworth.cli.app", "loopworth.comparisons.pages.html", "instructor", "scipy.special")
+LOADED = (
+    *("loopworth.cli.app", "loopworth.cli.keeping", "loopworth.comparisons.execution", "loopworth.comparisons.table"),
+    *("loopworth.comparisons.pages.html", "instructor", "openai", "openai.types.chat", "scipy.special"),
+)
 """What most commands load, and none changes."""
 
 
@@ -36,20 +39,27 @@ class Forks:
 
     def run(self, words: Sequence[str], folder: pathlib.Path) -> subprocess.CompletedProcess[str]:
         """What a command came to, in this folder and the environment of now."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
         with tempfile.TemporaryDirectory() as kept:
-            streams = [pathlib.Path(kept, name) for name in ("out", "err")]
-            what = {
-                "words": list(words),
-                "folder": str(folder),
-                "environ": {**os.environ, **self.environ},
-                "streams": [str(path) for path in streams],
-            }
-            self.process.stdin.write(json.dumps(what) + "\n")
-            self.process.stdin.flush()
-            status = int(self.process.stdout.readline())
-            return subprocess.CompletedProcess(list(words), status, *[path.read_text("utf-8") for path in streams])
+            out, err = (pathlib.Path(kept, name) for name in ("out", "err"))
+            self.begin(words, folder, out, err)
+            return subprocess.CompletedProcess(list(words), self.end(), out.read_text("utf-8"), err.read_text("utf-8"))
+
+    def begin(self, words: Sequence[str], folder: pathlib.Path, out: pathlib.Path, err: pathlib.Path) -> int:
+        """The id of a process that runs a command, and writes what it prints to two files, or to one."""
+        assert self.process.stdin is not None
+        environ = {**os.environ, **self.environ}
+        what = {"words": list(words), "folder": str(folder), "environ": environ, "streams": [str(out), str(err)]}
+        self.process.stdin.write(json.dumps(what) + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def end(self) -> int:
+        """The exit status of the last process."""
+        return self.answer()
+
+    def answer(self) -> int:
+        assert self.process.stdout is not None
+        return int(self.process.stdout.readline())
 
     def __enter__(self) -> Forks:
         return self
@@ -64,7 +74,7 @@ def become(what: dict[str, Any]) -> int:
     os.environ.clear()
     os.environ.update(what["environ"])
     for number, path in enumerate([os.devnull, *what["streams"]]):
-        os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), number)
+        os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND), number)
     sys.argv = ["loopworth", *what["words"]]
     try:
         runpy.run_module("loopworth", run_name="__main__", alter_sys=True)
@@ -74,7 +84,8 @@ def become(what: dict[str, Any]) -> int:
 
 
 def main() -> None:
-    """Commands, one a line of JSON on standard input; the status of each is answered on standard output."""
+    """Commands, one a line of JSON on standard input; the id of each process, and its status when it has ended, are
+    answered on standard output."""
     for name in LOADED:
         __import__(name)
     for line in sys.stdin:
@@ -84,8 +95,8 @@ def main() -> None:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
-        sys.stdout.write(f"{os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])}\n")
-        sys.stdout.flush()
+        print(child, flush=True)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
 if __name__ == "__main__":

@@ -77,8 +77,8 @@ def heard(told: dict[str, str]) -> Answers:
     try:
         return advice.said({**told, **advice.DEFAULTS})
     except WorkflowFault as faults:
-        [(option, word), *_] = [list(told.items())[fault.line - 1] for fault in faults.faults]
-        [first, *_] = faults.faults
+        first = faults.faults[0]
+        option, word = list(told.items())[first.line - 1]
         raise UserFault(f"--{option} {shlex.quote(word)}: {first.what}\n    {first.instead}".rstrip()) from None
 
 

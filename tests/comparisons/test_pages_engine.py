@@ -21,7 +21,13 @@ def test_it_is_ready_when_its_thread_ends(recwarn: pytest.WarningsRecorder) -> N
     assert not recwarn
 
 
-def test_without_the_extra_nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_nothing_is_started(
+    monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
     """As it is where the charts are not installed."""
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    engine.warm()
+    with pytest.raises(ImportError):
+        import vl_convert  # noqa: F401
+    thread = engine.start()
+    thread.join()
+    assert not recwarn, "an error in a thread is a warning"

@@ -7,8 +7,6 @@ import os
 import pathlib
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,6 +16,7 @@ import pytest
 
 from loopworth.runs.store_file import reading
 from tests.endpoint import Answer, FakeEndpoint, Received, called, said
+from tests.forks import Forks
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TASKS, SLOTS, KILLS = 100, 4, 30
@@ -72,42 +71,23 @@ class Lives:
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "LOOPWORTH_STORE": str(folder / "runs.db")}
-        self.process = subprocess.Popen(
-            [sys.executable, str(ROOT / "tests/comparisons/lives.py")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=folder,
-            env=environment,
-        )
-        assert self.line() == "ready"
-
-    def line(self) -> str:
-        assert self.process.stdout is not None
-        return self.process.stdout.readline().strip()
+        self.forks = Forks(PYTHONPATH=str(ROOT), LOOPWORTH_STORE=str(folder / "runs.db"))
 
     def begin(self, *words: str) -> int:
         """The id of a process that runs the command."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps([str(self.folder / "out.txt"), *words]) + "\n")
-        self.process.stdin.flush()
-        return int(self.line())
+        out = self.folder / "out.txt"
+        return self.forks.begin(words, self.folder, out, out)
 
     def end(self) -> int:
         """The exit status of the last process."""
-        return int(self.line())
+        return self.forks.end()
 
     @property
     def out(self) -> str:
         return (self.folder / "out.txt").read_text("utf-8")
 
     def close(self) -> None:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.close()
-        self.process.wait(30)
-        self.process.stdout.close()
+        self.forks.process.communicate()
 
 
 @pytest.fixture
