@@ -139,6 +139,11 @@ class Comparison:
         return tuple(found)
 
     @cached_property
+    def logged(self) -> frozenset[str]:
+        """The arms that are logs: their runs were made, and paid, elsewhere."""
+        return frozenset(arm.name for arm in self.arms if arm.log is not None)
+
+    @cached_property
     def clusters(self) -> dict[str, str] | None:
         """Each task's template, where tasks of one template count as one."""
         if self.cluster is None:

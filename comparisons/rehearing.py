@@ -80,7 +80,7 @@ def asked_about(comparison: Comparison, one: Kept, outcome: Outcome) -> list[tup
 
 def spent(comparison: Comparison, shelf: Shelf, before: Kept) -> Iterator[Usage]:
     """What the kept runs took of the comparison's budget: of those that were logged, what their judge did."""
-    logs, every = {arm.name for arm in comparison.arms if arm.log is not None}, shelf.trials(before.id)
+    logs, every = comparison.logged, shelf.trials(before.id)
     yield from (one.usage for one in every if one.arm not in logs)
     yield from (judging(outcome)[1] for _, outcome in shelf.outcomes(one.id for one in every if one.arm in logs))
 

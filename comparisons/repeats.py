@@ -146,6 +146,6 @@ def missing(comparison: Comparison, order: Iterable[Planned], trials: Iterable[T
     """The planned runs that are still to be made: those that were not and had to be, and those that an endpoint failed
     and that were not made once more. A log has the runs that it has."""
     made = {trial.planned: trial for trial in sorted(trials, key=lambda trial: trial.attempt)}
-    once, logs = shown_alike(comparison, made.values()), {arm.name for arm in comparison.arms if arm.log is not None}
+    once, logs = shown_alike(comparison, made.values()), comparison.logged
     left = [one for one in order if (one not in made or made[one].owed) and one.arm not in logs]
     return [one for one in left if not one.repeat or one.arm not in once]

@@ -140,14 +140,9 @@ class Result:
             yield from control.runs
         yield from self.labels
 
-    @cached_property
-    def logged(self) -> frozenset[str]:
-        """The arms that are logs: their runs were made, and paid, elsewhere."""
-        return frozenset(arm.name for arm in self.comparison.arms if arm.log is not None)
-
     def paid(self, trial: Trial) -> Usage:
         """What a run took of what the comparison spent: of one that was logged, what its judge did."""
-        return trial.judging if trial.arm in self.logged else trial.spent
+        return trial.judging if trial.arm in self.comparison.logged else trial.spent
 
     @property
     def usd(self) -> float:

@@ -324,7 +324,7 @@ def remarks(result: Result, found: Report) -> Iterable[Text]:
     if any(arm.billed for arm in found.arms) or (found.judging is not None and found.judging.usd != 0):
         unknown = sum(result.paid(trial).usd is None for trial in result.runs)
         yield Text(f"spent: {total(result.paid_usd if result.retold else result.usd, unknown)}")
-    if logged := [trial.usage.usd for trial in result.trials if trial.arm in result.logged]:
+    if logged := [trial.usage.usd for trial in result.trials if trial.arm in result.comparison.logged]:
         words = total(sum(usd or 0.0 for usd in logged), sum(usd is None for usd in logged))
         yield Text(f"the runs that were logged had cost: {words}")
     for spared in result.spared:
